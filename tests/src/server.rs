@@ -37,6 +37,10 @@ const PUBLISHES_NOTHING: &str = ",-root-ca-certificate-publisher-controller";
 /// How long a start or an orderly end may take before a test gives up.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// The variable, with any value, of a program of tests that reads its standard input itself. Others end with
+/// their input.
+pub const READS_INPUT: &str = "ORCH_TEST_READS_INPUT";
+
 /// Where servers keep their data, and how many there are over the same data.
 const STORAGE: &str = "ORCH_TEST_STORAGE";
 const REPLICAS: &str = "ORCH_TEST_REPLICAS";

@@ -35,6 +35,7 @@ use crate::{
 
 mod audit;
 mod certificate_ends;
+mod client_certificates;
 mod continue_key;
 mod files;
 mod kubeconfig;

@@ -8,8 +8,8 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{
-    Arg, ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, builder::PossibleValuesParser,
-    error::ErrorKind, value_parser,
+    ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, builder::PossibleValuesParser,
+    error::ErrorKind,
 };
 use orch_auth::{authentication::AuthenticationConfig, authorization::AuthorizationConfig};
 use orch_kinds::{NodePorts, ServiceNetwork};
@@ -55,8 +55,8 @@ pub use logging::{LogFormat, LoggingConfig, REQUESTS};
 pub use observation::ObservationConfig;
 pub use offline::{ConvertFlags, ImportFlags, ObjectForm, ValidateFlags, VerdictForm, Work};
 pub use reading::Pace;
-pub use serving::{ServingConfig, TlsFiles};
-pub use storage::{StorageConfig, database_in};
+pub use serving::{ExternalName, ServingConfig, TlsFiles};
+pub use storage::{DATABASE, StorageConfig, database_in};
 pub use task::{DataDir, ExportFlags, FileFlags, MoveFlags, MovePlace, RepairFlags, Task};
 
 /// Everything that is configured, checked.
@@ -154,7 +154,7 @@ pub fn parse(
             }
             match manual::text(name, matches, command) {
                 Some(text) => Ok(Invocation::Show(text)),
-                None => task::read(name, matches).map(Invocation::Perform).or_else(|error| show(&error)),
+                None => read_task(name, arguments, matches, vocabularies),
             }
         }
     }
@@ -181,9 +181,27 @@ fn read_flags(
         return check(matches, vocabularies);
     };
     let file = FlagFile::read(path, &flags(vocabularies))?;
-    let matches = command.try_get_matches_from_mut(file.complete(arguments, matches));
-    let matches = matches.map_err(|error| usage(&error))?;
+    let completed = file.complete(arguments, &command, matches);
+    let matches = command.try_get_matches_from_mut(completed).map_err(|error| usage(&error))?;
     check(&matches, vocabularies).map_err(|error| file.locate(error))
+}
+
+/// The task of a subcommand. Of the file of a server it takes the flags that it knows; the others may be
+/// there too, as long as a server knows them.
+fn read_task(
+    name: &str,
+    arguments: Vec<OsString>,
+    matches: &ArgMatches,
+    vocabularies: &[&'static Vocabulary],
+) -> Result<Invocation, StartError> {
+    let read = |matches: &ArgMatches| {
+        task::read(name, matches).map(Invocation::Perform).or_else(|error| show(&error))
+    };
+    let Some(path) = matches.get_one::<PathBuf>(CONFIG) else { return read(matches) };
+    let file = FlagFile::read(path, &flags(vocabularies))?;
+    let mut command = task::command(name);
+    let completed = file.complete(arguments.into_iter().skip(1).collect(), &command, matches);
+    read(&command.try_get_matches_from_mut(completed).map_err(|error| usage(&error))?)
 }
 
 fn check(matches: &ArgMatches, vocabularies: &[&'static Vocabulary]) -> Result<Config, StartError> {
@@ -330,20 +348,18 @@ fn flags_of(name: &'static str, vocabularies: &[&'static Vocabulary]) -> Command
 /// Completes the definition of the flags of a server.
 fn complete(command: Command, vocabularies: &[&'static Vocabulary]) -> Command {
     let names = vocabularies.iter().map(|vocabulary| vocabulary.name);
-    let config = Arg::new(CONFIG)
-        .long(CONFIG)
-        .value_name("FILE")
-        .value_parser(value_parser!(PathBuf))
-        .help_heading("Configuration")
-        .help(
-            "A file with flags, in YAML: the name of a flag without its dashes, a colon and the value, or a \
-             list of values. Flags on the command line count instead of those of the file",
-        );
-    command.arg(config).mut_args(boolean::complete).mut_arg("vocabulary", |flag| {
-        flag.required(false)
-            .default_value(vocabularies.first().map(|vocabulary| vocabulary.name))
-            .value_parser(PossibleValuesParser::new(names))
-    })
+    let config = flag_file::flag(
+        "A file with flags, in YAML: the name of a flag without its dashes, a colon and the value, or a list of \
+         values. Flags on the command line count instead of those of the file",
+    );
+    command.arg(config.help_heading("Configuration")).mut_args(boolean::complete).mut_arg(
+        "vocabulary",
+        |flag| {
+            flag.required(false)
+                .default_value(vocabularies.first().map(|vocabulary| vocabulary.name))
+                .value_parser(PossibleValuesParser::new(names))
+        },
+    )
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ use orch_runtime::type_def::TypeDef;
 use chunks::Chunks;
 pub use chunks::{COMPRESS_ABOVE, compressed};
 use pace::paced;
-pub use representation::{Form, Representation, accepts_gzip, all_values};
+pub use representation::{Form, Representation, accepts_gzip, all_values, wants_pretty};
 pub use respelled::respelled;
 
 use crate::{config::Pace, metrics::OpenWatch, request::query::Query};
@@ -197,12 +197,14 @@ fn stream_of(style: Style<'_>, body: Body) -> Response {
     response
 }
 
-/// A JSON document of type `def` in the media type that the client accepts.
+/// A JSON document of type `def` in the media type that the client accepts; JSON indented where it is to be
+/// `pretty`.
 ///
 /// # Errors
 /// 500 where it is not a JSON document of that type.
-pub fn document(media_type: Named, json: Bytes, def: &'static TypeDef) -> Result<Response> {
+pub fn document(media_type: Named, is_pretty: bool, json: Bytes, def: &'static TypeDef) -> Result<Response> {
     let text = match media_type.syntax() {
+        Syntax::Json if is_pretty => pretty(&json).into(),
         Syntax::Json => json,
         Syntax::Yaml => yaml_text::of_json(&json)?,
         Syntax::Cbor => cbor_body::of_json(&json)?.into(),

@@ -85,20 +85,10 @@ pub fn read(path: &Path) -> Result<Target, OutboundError> {
 
 /// Reads a file. The second result are the files with certificates and keys that were read for it.
 pub(crate) fn read_with_files(path: &Path) -> Result<(Target, Vec<PathBuf>), OutboundError> {
-    let text = fs::read_to_string(path);
-    let text = text.map_err(|source| OutboundError::Read { path: path.to_owned(), source })?;
-    let wrong = |problem: String| OutboundError::Kubeconfig { path: path.to_owned(), problem };
-    // The parser's message could quote a credential: only its place is told.
-    let file: File = orch_settings::parse(&text).map_err(|((line, column), _)| {
-        wrong(format!("line {line}, column {column}: not a kubeconfig file"))
-    })?;
-    let (cluster, user) = chosen(file).map_err(wrong)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
+    let (cluster, user) = current(path)?;
+    let folder = folder_of(path);
     let files = named_files(folder, &cluster, &user);
-    let target = target(folder, cluster, user).map_err(|error| match error {
-        OutboundError::Target(problem) => wrong(problem),
-        other => other,
-    })?;
+    let target = target(folder, cluster, user).map_err(|error| in_file(path, error))?;
     Ok((target, files))
 }
 
@@ -112,6 +102,40 @@ fn named_files(folder: &Path, cluster: &Cluster, user: &User) -> Vec<PathBuf> {
     let named = pairs.into_iter().filter(|(data, _)| data.as_deref().unwrap_or_default().is_empty());
     let files = named.filter_map(|(_, file)| file.as_deref());
     files.filter(|file| !file.as_os_str().is_empty()).map(|file| folder.join(file)).collect()
+}
+
+/// The client certificate, PEM, that the current context of a file has; none where it has another credential.
+///
+/// # Errors
+/// As [`read`].
+pub fn client_certificate(path: &Path) -> Result<Option<Vec<u8>>, OutboundError> {
+    let (_, user) = current(path)?;
+    certificate(folder_of(path), user.client_certificate_data, user.client_certificate)
+        .map_err(|error| in_file(path, error))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+/// A fault of what a file says names the file.
+fn in_file(path: &Path, error: OutboundError) -> OutboundError {
+    match error {
+        OutboundError::Target(problem) => OutboundError::Kubeconfig { path: path.to_owned(), problem },
+        other => other,
+    }
+}
+
+/// The cluster and the user of a file's current context.
+fn current(path: &Path) -> Result<(Cluster, User), OutboundError> {
+    let text = fs::read_to_string(path);
+    let text = text.map_err(|source| OutboundError::Read { path: path.to_owned(), source })?;
+    let wrong = |problem: String| OutboundError::Kubeconfig { path: path.to_owned(), problem };
+    // The parser's message could quote a credential: only its place is told.
+    let file: File = orch_settings::parse(&text).map_err(|((line, column), _)| {
+        wrong(format!("line {line}, column {column}: not a kubeconfig file"))
+    })?;
+    chosen(file).map_err(wrong)
 }
 
 /// The cluster and the user of the current context; of the only context, where none is current.
@@ -151,8 +175,7 @@ fn target(folder: &Path, cluster: Cluster, user: User) -> Result<Target, Outboun
         cluster.certificate_authority_data,
         cluster.certificate_authority,
     )?;
-    let certificate =
-        content(folder, "client-certificate-data", user.client_certificate_data, user.client_certificate)?;
+    let certificate = certificate(folder, user.client_certificate_data, user.client_certificate)?;
     let key = content(folder, "client-key-data", user.client_key_data, user.client_key)?;
     let identity = match (certificate, key) {
         (Some(certificate), Some(key)) => Some((certificate, key)),
@@ -167,6 +190,14 @@ fn target(folder: &Path, cluster: Cluster, user: User) -> Result<Target, Outboun
     };
     let options = TlsOptions { authorities, identity, server_name: cluster.tls_server_name };
     Target::new(&cluster.server, options, credential)
+}
+
+fn certificate(
+    folder: &Path,
+    data: Option<String>,
+    file: Option<PathBuf>,
+) -> Result<Option<Vec<u8>>, OutboundError> {
+    content(folder, "client-certificate-data", data, file)
 }
 
 /// What stands in the file itself, in base64, or else in the file that it names.

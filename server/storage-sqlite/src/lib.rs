@@ -44,7 +44,7 @@ use orch_storage::store::{Record, Visitor};
 use orch_storage::{Revision, Sealing, Storage, StoreError};
 use tokio::sync::{mpsc, watch};
 
-pub use backup::{backup, restore};
+pub use backup::{backup, backup_unnamed, restore};
 pub use check::check;
 pub use compact::compact;
 pub use config::SqliteConfig;

@@ -109,6 +109,14 @@ pub enum StoreError {
         /// What the system said.
         detail: Arc<str>,
     },
+    /// A file that is needed cannot be read.
+    #[error("cannot read {}: {detail}", path.display())]
+    NotReadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        detail: Arc<str>,
+    },
     /// The database belongs to another vocabulary.
     #[error("{} was created with the vocabulary {found:?}, not {expected:?}", path.display())]
     WrongVocabulary {

@@ -1,27 +1,20 @@
 //! Copies, manifests and small databases: what the subcommands make of the data of a server.
 
+mod kills;
+mod streams;
+
 use std::{
     fs,
     path::{Path, PathBuf},
     process::{Output, Stdio},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
-    },
-    time::Duration,
 };
 
 use orch_tests::{
-    Client, TestServer,
-    objects::{CONFIG_MAPS, config_map, name, names, namespace, version},
-    rounds, seed,
+    TestServer,
+    objects::{CONFIG_MAPS, config_map, names, namespace, version},
 };
-use rand::{RngExt, rngs::StdRng};
 use serde_json::{Value, json};
 use tokio::process::Command;
-
-/// A copy takes about as long as this; a kill comes at some moment of it.
-const MOMENT: Duration = Duration::from_millis(80);
 
 /// A subcommand on a data directory.
 fn command(name: &str, data: &Path, arguments: &[&str]) -> Command {
@@ -44,84 +37,6 @@ async fn output(mut command: Command) -> Output {
 async fn perform(name: &str, data: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let output = output(command(name, data, arguments)).await;
     (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
-}
-
-/// Writes object after object until it is told to stop.
-struct Writing {
-    /// How many are acknowledged.
-    count: AtomicU64,
-    /// The version of the last one.
-    version: AtomicU64,
-    is_over: AtomicBool,
-}
-
-impl Writing {
-    async fn write(&self, admin: Client) {
-        let mut number = 0;
-        while !self.is_over.load(SeqCst) {
-            let map = admin.post(CONFIG_MAPS, &config_map(&format!("w-{number:06}"), "1")).await.expect(201);
-            number += 1;
-            self.version.store(version(&map).parse().unwrap(), SeqCst);
-            self.count.store(number, SeqCst);
-        }
-    }
-}
-
-/// Each copy is one moment of the server, nothing that was acknowledged before it is missing, and no version
-/// comes twice, although every first attempt is killed.
-#[tokio::test]
-async fn copies_are_made_and_restored_beside_writes_and_kills() {
-    let mut random = seed::generator("backups");
-    let server = TestServer::start().await;
-    let writing = Arc::new(Writing {
-        count: AtomicU64::new(0),
-        version: AtomicU64::new(0),
-        is_over: AtomicBool::new(false),
-    });
-    let writer = tokio::spawn({
-        let (writing, admin) = (Arc::clone(&writing), server.admin());
-        async move { writing.write(admin).await }
-    });
-    for round in 0..rounds::of_kills(10) {
-        let known = writing.count.load(SeqCst) as usize;
-        let at = |name: &str| server.scratch_dir().join(format!("{name}-{round}"));
-        let (copy, restored) = (at("copy"), at("restored"));
-        let file = copy.to_str().unwrap();
-        kill(command("backup", &server.data_dir(), &[file]), &mut random).await;
-        if !copy.exists() {
-            let (code, said) = perform("backup", &server.data_dir(), &[file]).await;
-            assert_eq!(code, Some(0), "round {round}: {said}");
-        }
-        kill(command("restore", &restored, &[file]), &mut random).await;
-        if !restored.join("orch.db").exists() {
-            let (code, said) = perform("restore", &restored, &[file]).await;
-            assert_eq!(code, Some(0), "round {round}: {said}");
-        }
-        let newest = writing.version.load(SeqCst);
-        let (code, said) = perform("check", &restored, &[]).await;
-        assert_eq!(code, Some(0), "round {round}: {said}");
-        let revision: u64 = said.trim().rsplit(' ').next().unwrap().parse().unwrap();
-        assert!(revision > newest, "round {round}: {revision} was given out already: {newest}");
-        let exported = output(command("export", &restored, &["-"])).await;
-        assert!(exported.status.success(), "{exported:?}");
-        let objects = objects(&exported.stdout);
-        let written: Vec<&str> = objects.iter().map(name).filter(|name| name.starts_with("w-")).collect();
-        assert!(written.len() >= known, "round {round}: {} of {known} are there", written.len());
-        let expected: Vec<String> = (0..written.len()).map(|number| format!("w-{number:06}")).collect();
-        assert_eq!(written, expected, "round {round}: it is not one moment");
-        fs::remove_file(copy).unwrap();
-        fs::remove_dir_all(restored).unwrap();
-    }
-    writing.is_over.store(true, SeqCst);
-    writer.await.unwrap();
-}
-
-/// Starts a command and kills it at some moment.
-async fn kill(mut command: Command, random: &mut StdRng) {
-    let mut process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    tokio::time::sleep(MOMENT.mul_f64(random.random())).await;
-    // It may be done already.
-    process.kill().await.unwrap();
 }
 
 /// Manifests, one in each line.

@@ -76,13 +76,20 @@ async fn what_ends_soon_is_told() {
     fs::write(file("tls.key"), key.serialize_pem()).unwrap();
     params.not_after = (SystemTime::now() - Duration::from_hours(1)).into();
     fs::write(file("clients.crt"), params.self_signed(&key).unwrap().pem()).unwrap();
+    // What the server shows to others is theirs too.
+    let webhook = "contexts: [{name: c, context: {cluster: k, user: u}}]\n\
+                   clusters: [{name: k, cluster: {server: 'https://localhost:1', certificate-authority: tls.crt}}]\n\
+                   users: [{name: u, user: {client-certificate: tls.crt, client-key: tls.key}}]\n";
+    fs::write(file("webhook.kubeconfig"), webhook).unwrap();
     let server = TestServer::options()
+        .flag(format!("--authentication-token-webhook-config-file={}", file("webhook.kubeconfig").display()))
         .flag(format!("--tls-cert-file={}", file("tls.crt").display()))
         .flag(format!("--tls-private-key-file={}", file("tls.key").display()))
         .flag(format!("--client-ca-file={}", file("clients.crt").display()))
         .start()
         .await;
     server.logged("a certificate ends soon certificate=\"serving\" hours=143").await;
+    server.logged("a certificate ends soon certificate=\"authentication-webhook\" hours=143").await;
     server.logged("a certificate has ended certificate=\"client-ca\"").await;
 }
 

@@ -122,6 +122,11 @@ async fn the_units_are_valid_and_hardened() {
         read("systemd/orch-apiserver.service").replace("/usr/bin/orch-apiserver", binary.to_str().unwrap());
     fs::write(directory.path().join(service), unit).unwrap();
     fs::copy(deploy().join("systemd").join(socket), directory.path().join(socket)).unwrap();
+    let (backup, timer) = ("orch-apiserver-backup.service", "orch-apiserver-backup.timer");
+    let unit = read("systemd/orch-apiserver-backup.service");
+    let unit = unit.replace("/usr/bin/orch-apiserver", binary.to_str().unwrap());
+    fs::write(directory.path().join(backup), unit).unwrap();
+    fs::copy(deploy().join("systemd").join(timer), directory.path().join(timer)).unwrap();
     let analyze = async |arguments: &[&str]| {
         let output = Command::new("systemd-analyze").args(arguments).current_dir(directory.path()).output();
         let output = output.await.ok()?;
@@ -129,8 +134,10 @@ async fn the_units_are_valid_and_hardened() {
         Some((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
     };
     let service = directory.path().join(service).display().to_string();
-    let socket = directory.path().join(socket).display().to_string();
-    let Some((is_valid, said)) = analyze(&["verify", "--man=no", &service, &socket]).await else {
+    let [socket, backup, timer] =
+        [socket, backup, timer].map(|name| directory.path().join(name).display().to_string());
+    let verified = analyze(&["verify", "--man=no", &service, &socket, &backup, &timer]).await;
+    let Some((is_valid, said)) = verified else {
         return skipped("the units of systemd", "there is no systemd-analyze");
     };
     assert!(is_valid && !said.contains("orch-apiserver"), "{said}");
@@ -158,6 +165,27 @@ async fn the_service_starts_as_it_is_written() {
     let mut server = command.stderr(Stdio::null()).spawn().unwrap();
     assert!(announced(&mut server).await.starts_with("Listening on https://127.0.0.1:"));
     assert!(at("state/orch-apiserver/orch.db").exists());
+
+    // The copy that the timer starts, beside the running server.
+    fs::create_dir_all(at("state/orch-apiserver-backups")).unwrap();
+    let unit = read("systemd/orch-apiserver-backup.service");
+    for begin in ["ExecStart=", "ExecStartPost="] {
+        let line = unit.lines().find_map(|line| line.strip_prefix(begin)).unwrap();
+        let line = line.replace("%%", "PERCENT");
+        let line =
+            line.replace("%E", at("etc").to_str().unwrap()).replace("%S", at("state").to_str().unwrap());
+        let line = line.replace("PERCENT", "%");
+        let line = line.replace("/usr/bin/orch-apiserver", server_binary().to_str().unwrap());
+        let mut shell = Command::new("sh");
+        // Its input stays open, or the program would end with it.
+        let mut ran = shell.args(["-c", &line]).stdin(Stdio::piped()).spawn().unwrap();
+        let input = ran.stdin.take();
+        assert!(timeout(PATIENCE, ran.wait()).await.unwrap().unwrap().success(), "{line}");
+        drop(input);
+    }
+    let copies: Vec<_> =
+        fs::read_dir(at("state/orch-apiserver-backups")).unwrap().map(Result::unwrap).collect();
+    assert!(copies.len() == 1 && copies[0].file_name().to_string_lossy().ends_with(".db"), "{copies:?}");
     end(server).await;
 }
 

@@ -177,3 +177,44 @@ async fn call(client: &Client, resource: &Resource, verb: &str) -> Answer {
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }
+
+/// As resources are: by the parameter of the path, by that of the media type, or for programs that show the
+/// text to people.
+#[tokio::test]
+async fn discovery_is_indented_for_people() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let plural = format!("{AGGREGATED};pretty=1");
+    for path in ["/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1"] {
+        for (query, agent, accept, is_pretty) in [
+            ("", "", "", false),
+            ("?pretty=true", "", "", true),
+            ("", "curl/8.0", "", true),
+            ("?pretty=false", "curl/8.0", "", false),
+            ("", "", "application/json;pretty=1", true),
+            ("", "Mozilla/5.0 (X11)", "application/json", true),
+            ("?pretty=true", "", AGGREGATED, true),
+            ("", "", AGGREGATED, false),
+            ("", "", &*plural, true),
+        ] {
+            let request = admin.request(Method::GET, &format!("{path}{query}"));
+            let answer = request.header("user-agent", agent).header("accept", accept).send().await;
+            if answer.status == 406 {
+                // Only the roots have the newer form.
+                assert!(accept.contains("as=") && path.matches('/').count() > 1, "{path} {accept}");
+                continue;
+            }
+            let document = answer.expect(200);
+            let text = answer.text();
+            let is_indented = text.starts_with("{\n  \"kind\": \"");
+            assert_eq!(is_indented, is_pretty, "{path}{query} {agent} {accept}: {text}");
+            assert!(document["kind"].is_string());
+        }
+    }
+    let get = async |query: &str| {
+        admin.request(Method::GET, &format!("/apis{query}")).header("accept", AGGREGATED).send().await
+    };
+    let (plain, pretty) = (get("").await, get("?pretty=1").await);
+    assert_eq!(plain.header("etag"), pretty.header("etag"), "they say the same");
+    assert!(plain.body.len() < pretty.body.len());
+}

@@ -135,6 +135,13 @@ async fn the_document_of_v2_is_there_in_protobuf() {
     }
     let again = admin.request(Method::GET, V2).header("accept", name);
     assert_eq!(again.header("if-none-match", first.header("etag")).send().await.status, 304);
+    let modified = first.header("last-modified");
+    assert!(modified.ends_with(" GMT"), "{modified}");
+    for (time, status) in [(modified, 304), ("Fri, 20 Nov 1998 15:14:44 GMT", 200)] {
+        let again = admin.request(Method::GET, V2).header("accept", name);
+        let answer = again.header("if-modified-since", time).send().await;
+        assert_eq!((answer.status, answer.header("last-modified")), (status, modified), "{time}");
+    }
     for accept in ["*/*", "application/json", "application/json;q=0.9,text/plain"] {
         assert_eq!(get(accept).await.header("content-type"), "application/json", "{accept}");
     }

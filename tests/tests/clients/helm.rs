@@ -41,7 +41,7 @@ async fn the_chart_of_the_server_is_right() {
         let plain = made(&["template", "--name-template=one", "--namespace=default"]).await;
         let Judged { kinds, flags } = judge(&server.admin(), "default", objects(&plain)).await;
         assert_eq!(kinds, ["ServiceAccount", "ConfigMap", "Service", "StatefulSet"]);
-        assert!(flags.contains("external-hostname: one-orch-apiserver.default.svc"), "{flags}");
+        assert!(flags.contains("external-hostname: one-orch-apiserver.default.svc:6443"), "{flags}");
         // With everything that can be told.
         let namespace = serde_json::json!({
             "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"},
@@ -52,7 +52,22 @@ async fn the_chart_of_the_server_is_right() {
         let values = format!("--values={}", values.display());
         let told = made(&["template", "--name-template=orch-apiserver", "--namespace=other", &values]).await;
         let Judged { flags, .. } = judge(&server.admin(), "other", objects(&told)).await;
-        assert!(flags.contains("log-level: debug") && flags.contains("data-dir: /data/orch"), "{flags}");
+        // What the pod needs is not changed; the port is the one that the service offers.
+        for flag in [
+            "log-level: debug",
+            "data-dir: /data/orch",
+            "secure-port: 6443",
+            "external-hostname: orch-apiserver.other.svc:443",
+        ] {
+            assert!(flags.contains(flag), "{flag}: {flags}");
+        }
+        let service =
+            server.admin().get("/api/v1/namespaces/other/services/orch-apiserver").await.expect(200);
+        assert_eq!(service["spec"]["ports"][0]["port"], 443);
+        let named = "--set=config.external-hostname=api.example.com";
+        let told =
+            made(&["template", "--name-template=orch-apiserver", "--namespace=named", &values, named]).await;
+        assert!(told.contains("external-hostname: api.example.com\n"), "{told}");
         let pod = server.admin().get("/api/v1/namespaces/other/pods/orch-apiserver-0").await.expect(200);
         let spec = &pod["spec"];
         assert_eq!(spec["containers"][0]["image"], "registry.example/orch:1.2");
@@ -72,7 +87,7 @@ fn objects(manifests: &str) -> Vec<Value> {
 const VALUES: &str = "
 image: {repository: registry.example/orch, tag: '1.2'}
 imagePullSecrets: [{name: registry}]
-config: {log-level: debug, data-dir: /elsewhere}
+config: {log-level: debug, data-dir: /elsewhere, secure-port: 1}
 service: {type: NodePort, port: 443, annotations: {example.com/a: b}}
 storage: {size: 1Gi, className: fast}
 volumes: [{name: certificates, secret: {secretName: certificates}}]

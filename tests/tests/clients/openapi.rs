@@ -61,26 +61,30 @@ async fn swagger_ui_reads_the_documents() {
     assert!(text.starts_with("3 documents, "), "{text}");
 }
 
-/// The generator makes a client of one document, and a program does the usual with it.
+/// The generator makes a client of a document, and a program does the usual with it: of one version of the
+/// API, and of the document of all versions that older generators read.
 #[tokio::test]
 async fn a_generated_client_works() {
     let what = "a generated client";
     let Some(generator) = installed(what, "openapi-generator.jar") else { return };
     let Some(python) = installed(what, "python/bin/python") else { return };
     let server = TestServer::start().await;
-    let document = server.admin().get("/openapi/v3/apis/coordination.orch.io/v1").await.expect(200);
-    let [path, package] = ["leases.json", "generated"].map(|name| server.scratch_dir().join(name));
-    write(&path, &document);
-    let mut command = program(&server, "java".as_ref());
-    command.arg("-jar").arg(generator).args(["generate", "-g", "python", "--package-name", "leases"]);
-    // Only what is needed to use it.
-    command.arg("--global-property").arg("apis,models,supportingFiles,apiDocs=false,modelDocs=false");
-    command.arg("-i").arg(path).arg("-o").arg(&package);
-    run(command).await;
-    let mut command = program(&server, &python);
-    command.arg(file("python/generated.py")).env("PYTHONPATH", package);
-    let text = run(command).await;
-    assert!(text.ends_with("done\n"), "{text}");
+    for (name, path) in [("v3", "/openapi/v3/apis/coordination.orch.io/v1"), ("v2", "/openapi/v2")] {
+        let document = server.admin().get(path).await.expect(200);
+        let source = server.scratch_dir().join(format!("{name}.json"));
+        let package = server.scratch_dir().join(name);
+        write(&source, &document);
+        let mut command = program(&server, "java".as_ref());
+        command.arg("-jar").arg(&generator).args(["generate", "-g", "python", "--package-name", "leases"]);
+        // Only what is needed to use it.
+        let parts = "apis,models,supportingFiles,apiDocs=false,modelDocs=false";
+        command.arg("--global-property").arg(parts).arg("-i").arg(source).arg("-o").arg(&package);
+        run(command).await;
+        let mut command = program(&server, &python);
+        command.arg(file("python/generated.py")).env("PYTHONPATH", package);
+        let text = run(command).await;
+        assert!(text.ends_with("done\n"), "{name}: {text}");
+    }
 }
 
 fn write(path: &Path, document: &Value) {

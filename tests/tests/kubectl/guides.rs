@@ -9,8 +9,12 @@ use tokio::{process::Command, time::timeout};
 /// How long the examples of a guide may take together.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// The program of the guides: the server, whose input is a pipe that ends with the test.
-const PROGRAM: &str = "#!/bin/sh\nexec \"$SERVER\" \"$@\" <\"$ALIVE\"\n";
+/// The program of the guides: the server, whose input is a pipe that ends with the test. A restore may read
+/// its own.
+const PROGRAM: &str = r#"#!/bin/sh
+if [ "$1" = restore ]; then export ORCH_TEST_READS_INPUT=1; exec "$SERVER" "$@"; fi
+exec "$SERVER" "$@" <"$ALIVE"
+"#;
 
 /// What stands for the tests of somebody's own.
 const OTHER_TESTS: &str = "#!/bin/sh\nexec kubectl get namespaces\n";
@@ -78,8 +82,10 @@ async fn works(guide: &str, lines: usize) {
     if !is_installed(guide) {
         return;
     }
-    if Command::new("curl").arg("--version").stdout(Stdio::null()).status().await.is_err() {
-        return skipped(guide, "there is no curl");
+    for (program, argument) in [("curl", "--version"), ("openssl", "version")] {
+        if Command::new(program).arg(argument).stdout(Stdio::null()).status().await.is_err() {
+            return skipped(guide, &format!("there is no {program}"));
+        }
     }
     let script = script(&fs::read_to_string(root().join(guide)).unwrap());
     assert!(script.lines().count() >= lines, "the examples of {guide} are not found");

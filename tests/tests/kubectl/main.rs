@@ -11,4 +11,5 @@ mod guides;
 mod manifests;
 mod namespaces;
 mod rollouts;
+mod validation;
 mod versions;

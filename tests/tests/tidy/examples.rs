@@ -37,6 +37,9 @@ const RUN_BY: &[(&str, &str, &str, &str)] = &[
         "install ",
         "(it changes the machine; tests/tests/api/deployment.rs tries the unit)",
     ),
+    ("docs/OPERATING.md", "ini", "[Service]", "(it changes the machine)"),
+    ("docs/OPERATING.md", "text", "kubectl --namespace orch exec", "(it takes a cluster that runs pods)"),
+    ("docs/OPERATING.md", "text", "on_data() {", "(it takes a cluster that runs pods)"),
     ("docs/OPERATING.md", "yaml", "", "tests/tests/kubectl/guides.rs"),
     (
         "docs/REPLICAS.md",

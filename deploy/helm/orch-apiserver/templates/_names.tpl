@@ -14,7 +14,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 
+{{- /* The flags that the pod needs, over those of the values, over those that the values may change. */}}
 {{- define "orch-apiserver.config" -}}
-{{- $own := dict "bind-address" "0.0.0.0" "data-dir" "/data/orch" "external-hostname" (printf "%s.%s.svc" (include "orch-apiserver.name" .) .Release.Namespace) -}}
-{{ toYaml (merge $own .Values.config) }}
+{{- $own := dict "bind-address" "0.0.0.0" "secure-port" 6443 "data-dir" "/data/orch" -}}
+{{- $service := dict "external-hostname" (printf "%s.%s.svc:%v" (include "orch-apiserver.name" .) .Release.Namespace .Values.service.port) -}}
+{{ toYaml (merge $own .Values.config $service) }}
 {{- end }}

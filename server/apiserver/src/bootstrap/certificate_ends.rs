@@ -1,6 +1,9 @@
 //! When certificates end: a metric for each, and a line in the log when it is near.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{
+    cmp::Reverse,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use prometheus::{GaugeVec, Opts};
 use rustls::pki_types::{CertificateDer, pem::PemObject};
@@ -34,9 +37,12 @@ impl CertificateEnds {
         self.0.clone()
     }
 
-    /// Shows these ends instead of earlier ones, and warns of those that are near.
+    /// Shows these ends instead of earlier ones, of several of one name the first, and warns of those that
+    /// are near.
     pub fn tell(&self, ends: &[End], now: SystemTime) {
         self.0.reset();
+        let mut ends = ends.to_vec();
+        ends.sort_by_key(|end| Reverse(end.time));
         for End { certificate, time } in ends {
             let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
             self.0.with_label_values(&[certificate]).set(seconds);
@@ -88,7 +94,7 @@ mod tests {
         let ends = CertificateEnds::new();
         let end = |certificate, seconds| End { certificate, time: UNIX_EPOCH + Duration::from_secs(seconds) };
         ends.tell(&[end("serving", 3), end("admin", 4)], UNIX_EPOCH);
-        ends.tell(&[end("serving", 5)], UNIX_EPOCH);
+        ends.tell(&[end("serving", 5), end("serving", 6)], UNIX_EPOCH);
         let mut text = Vec::new();
         TextEncoder::new().encode(&ends.gauge().collect(), &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();

@@ -4,11 +4,14 @@
 use std::{
     fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError},
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown},
     path::Path,
 };
 
-use crate::start_error::StartError;
+use crate::{config::DATABASE, start_error::StartError};
+
+/// The file that is locked while a process uses the directory.
+const LOCK: &str = "lock";
 
 /// Read and written by the server's user only.
 pub const PRIVATE: u32 = 0o600;
@@ -80,7 +83,7 @@ fn sync_entry(path: &Path) -> io::Result<()> {
 
 /// Locks the directory for this process, until the returned file is dropped.
 pub fn lock(directory: &Path) -> Result<File, StartError> {
-    let path = directory.join("lock");
+    let path = directory.join(LOCK);
     let file = OpenOptions::new()
         .write(true)
         .create(true)
@@ -96,6 +99,42 @@ pub fn lock(directory: &Path) -> Result<File, StartError> {
         }
         Err(TryLockError::Error(error)) => Err(fault("cannot lock", &path, &error)),
     }
+}
+
+/// Gives the files that root has made in a data directory of another user to that user, whose server could
+/// not read them. Files of a database and locks only; in what else is there, root has made nothing.
+pub fn give_to_owner(directory: &Path) -> Result<(), StartError> {
+    let owner = match std::fs::metadata(directory) {
+        Ok(metadata) if metadata.uid() != 0 && user() == Some(0) => (metadata.uid(), metadata.gid()),
+        _ => return Ok(()),
+    };
+    let given = || {
+        for entry in std::fs::read_dir(directory)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if name == LOCK || name.to_string_lossy().starts_with(DATABASE) {
+                give(&entry.path(), owner)?;
+            }
+        }
+        Ok(())
+    };
+    given().map_err(|error| fault("cannot give to its owner what is in", directory, &error))
+}
+
+/// Gives away a file of root. The owner of the directory may put anything there at any time, so neither a
+/// link to another file nor a second name of one is followed.
+fn give(path: &Path, (user, group): (u32, u32)) -> io::Result<()> {
+    let named = std::fs::symlink_metadata(path)?;
+    if !named.is_file() || named.uid() != 0 {
+        return Ok(());
+    }
+    let file = File::open(path)?;
+    let opened = file.metadata()?;
+    let is_same = (opened.dev(), opened.ino()) == (named.dev(), named.ino());
+    if is_same && opened.uid() == 0 && opened.nlink() == 1 {
+        fchown(&file, Some(user), Some(group))?;
+    }
+    Ok(())
 }
 
 /// Makes sure that a file exists that only the server's user may read. What is in it stays.

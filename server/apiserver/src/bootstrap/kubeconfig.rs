@@ -13,7 +13,7 @@ use crate::{
         pki::Identity,
         serving::url,
     },
-    config::ServingConfig,
+    config::{ExternalName, ServingConfig},
     start_error::StartError,
 };
 
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Clone)]
 pub struct AdminKubeconfig {
     path: PathBuf,
-    external_hostname: Option<String>,
+    external_hostname: Option<ExternalName>,
 }
 
 impl AdminKubeconfig {
@@ -38,7 +38,7 @@ impl AdminKubeconfig {
 
     /// The URL by which clients reach a server that listens on `address`.
     pub fn url(&self, address: SocketAddr) -> String {
-        url(address, self.external_hostname.as_deref())
+        url(address, self.external_hostname.as_ref())
     }
 
     /// Writes the file for a server that listens on `address`, unless it has the same content. Without an

@@ -4,7 +4,7 @@
 use std::{
     fmt::Display,
     fs::File,
-    io::{self, BufWriter, Write},
+    io::{self, BufWriter, ErrorKind, IsTerminal, Read, Seek, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::Arc,
@@ -19,7 +19,7 @@ use crate::{
         files::{self, PRIVATE},
         kubeconfig::kubeconfig_in,
     },
-    config::{DataDir, EncryptionConfig, ExportFlags, FileFlags, Task, database_in},
+    config::{DataDir, EncryptionConfig, ExportFlags, FileFlags, RepairFlags, Task, database_in},
     encryption,
     start_error::StartError,
 };
@@ -40,7 +40,7 @@ pub fn perform(task: &Task) -> Result<(), StartError> {
         .enable_all()
         .build()
         .map_err(|error| StartError::Runtime(format!("cannot start: {error}")))?;
-    runtime.block_on(async {
+    let performed = runtime.block_on(async {
         match task {
             Task::Check(at) => Box::pin(check(at)).await,
             Task::Repair(flags) => Box::pin(repair(&flags.at, flags.vocabulary.as_deref())).await,
@@ -51,7 +51,14 @@ pub fn perform(task: &Task) -> Result<(), StartError> {
             Task::Move(flags) => Box::pin(migrate::migrate(flags)).await,
             Task::Kubeconfig(at) => kubeconfig(at),
         }
-    })
+    });
+    if let Task::Repair(RepairFlags { at, .. }) | Task::Restore(FileFlags { at, .. }) | Task::Compact(at) =
+        task
+    {
+        let given = files::give_to_owner(&at.data_dir);
+        return performed.and(given);
+    }
+    performed
 }
 
 /// The database of a data directory.
@@ -115,34 +122,38 @@ async fn repair(at: &DataDir, vocabulary: Option<&str>) -> Result<(), StartError
 
 async fn backup(at: &DataDir, file: &Path) -> Result<(), StartError> {
     let database = existing(at)?;
-    let to_stdout = file == Path::new("-");
-    let copy = if to_stdout { at.data_dir.join("orch.db.copy") } else { file.to_owned() };
-    if to_stdout {
-        // What another process left that was killed before all was sent.
-        let _ = std::fs::remove_file(&copy);
-    } else if copy.exists() {
-        return Err(StartError::configuration(copy.display(), "is there already"));
-    }
-    let copying = Box::pin(orch_storage_sqlite::backup(&database, &copy));
-    let copied = progress::during("copying", copying).await.map_err(|error| runtime(&error));
-    if !to_stdout {
-        write_report(&copied?);
-        return Ok(());
-    }
-    let sent = copied.and_then(|_| {
-        let sent = File::open(&copy).and_then(|mut copy| {
+    if is_standard(file) {
+        let copying = Box::pin(orch_storage_sqlite::backup_unnamed(&database));
+        let (_, mut copy) = progress::during("copying", copying).await.map_err(|error| runtime(&error))?;
+        let sending = blocking(move || {
+            copy.rewind()?;
             let mut out = io::stdout().lock();
             io::copy(&mut copy, &mut out)?;
             out.flush()
         });
-        sent.map_err(|error| StartError::Runtime(format!("cannot write the copy: {error}")))
-    });
-    let removed = std::fs::remove_file(&copy);
-    sent?;
-    removed.map_err(|error| StartError::Runtime(format!("cannot remove {}: {error}", copy.display())))
+        let sent = progress::during("sending", sending).await;
+        return sent.map_err(|error| StartError::Runtime(format!("cannot write the copy: {error}")));
+    }
+    if file.exists() {
+        return Err(StartError::configuration(file.display(), "is there already"));
+    }
+    let copying = Box::pin(orch_storage_sqlite::backup(&database, file));
+    write_report(&progress::during("copying", copying).await.map_err(|error| runtime(&error))?);
+    Ok(())
 }
 
 async fn restore(at: &DataDir, file: &Path) -> Result<(), StartError> {
+    // Before anything is made.
+    let copy: Box<dyn Read + Send> = if is_standard(file) {
+        Box::new(io::stdin())
+    } else {
+        let copy = File::open(file).and_then(|copy| Ok((copy.metadata()?.is_dir(), copy)));
+        match copy {
+            Ok((false, copy)) => Box::new(copy),
+            Ok((true, _)) => return Err(not_readable(file, &ErrorKind::IsADirectory.into())),
+            Err(error) => return Err(not_readable(file, &error)),
+        }
+    };
     files::create_directory(&at.data_dir)?;
     let _lock = files::lock(&at.data_dir)?;
     let database = database(at);
@@ -150,13 +161,30 @@ async fn restore(at: &DataDir, file: &Path) -> Result<(), StartError> {
         let problem = format!("{} is there already; move it away first", database.display());
         return Err(StartError::configuration("--data-dir", problem));
     }
-    let restoring = Box::pin(orch_storage_sqlite::restore(file, &database));
+    let name = if is_standard(file) { Path::new("stdin") } else { file };
+    let restoring = Box::pin(orch_storage_sqlite::restore(copy, name, &database));
     let report = progress::during("restoring", restoring).await.map_err(|error| match error {
-        StoreError::NotADatabase { .. } | StoreError::Lost { .. } => StartError::caused("FILE", &error),
+        StoreError::NotADatabase { .. } | StoreError::Lost { .. } | StoreError::NotReadable { .. } => {
+            StartError::caused("FILE", &error)
+        }
         error => runtime(&error),
     })?;
     write_report(&report);
     Ok(())
+}
+
+fn not_readable(file: &Path, error: &io::Error) -> StartError {
+    StartError::configuration("FILE", format_args!("cannot read {}: {error}", file.display()))
+}
+
+/// Whether a file is stdout, or stdin.
+fn is_standard(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+/// Work that waits for files, beside the line that says that it goes on.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await?
 }
 
 async fn compact(at: &DataDir) -> Result<(), StartError> {
@@ -176,18 +204,23 @@ async fn export(ExportFlags { to, encryption_provider_config }: &ExportFlags) ->
     let database = existing(at)?;
     let encryption = encryption(&database, encryption_provider_config.as_deref()).await?;
     let cannot_write = |error: io::Error| StartError::Runtime(format!("cannot write the manifests: {error}"));
-    let exported = if file == Path::new("-") {
-        let objects = export::newest(&database, &*encryption).await.map_err(|error| runtime(&error))?;
-        export::write(objects, &mut BufWriter::new(io::stdout().lock()))
-    } else {
-        // Objects include secrets.
-        let out = File::options().write(true).create_new(true).mode(PRIVATE).open(file);
-        let out = out.map_err(|error| StartError::configuration(file.display(), error))?;
-        let objects = export::newest(&database, &*encryption);
-        let objects = progress::during("exporting", objects).await.map_err(|error| runtime(&error))?;
-        let mut out = BufWriter::new(out);
-        export::write(objects, &mut out).and_then(|exported| out.get_ref().sync_all().map(|()| exported))
-    };
+    // Objects include secrets.
+    let out = || File::options().write(true).create_new(true).mode(PRIVATE).open(file);
+    let out = if is_standard(file) { None } else { Some(out()) };
+    let out = out.transpose().map_err(|error| StartError::configuration(file.display(), error))?;
+    let objects = export::newest(&database, &*encryption);
+    let objects = progress::during("exporting", objects).await.map_err(|error| runtime(&error))?;
+    let is_seen = out.is_none() && io::stdout().is_terminal();
+    let writing = blocking(move || match out {
+        None => export::write(objects, &mut BufWriter::new(io::stdout().lock())),
+        Some(file) => {
+            let mut out = BufWriter::new(file);
+            let exported = export::write(objects, &mut out)?;
+            out.get_ref().sync_all().map(|()| exported)
+        }
+    });
+    // Nothing comes between manifests that are read there.
+    let exported = if is_seen { writing.await } else { progress::during("writing", writing).await };
     let Exported { objects, damaged, going } = exported.map_err(cannot_write)?;
     // Beside manifests on stdout.
     let mut told = format!("{objects} objects are exported\n");

@@ -18,7 +18,7 @@ use x509_parser::{certificate::X509Certificate, prelude::FromDer};
 
 use crate::{
     bootstrap::pki::{self, Authority},
-    config::{ServingConfig, TlsFiles},
+    config::{ExternalName, ServingConfig, TlsFiles},
     start_error::StartError,
 };
 
@@ -50,17 +50,18 @@ impl ServingCertificate {
 
 /// The URL by which clients on this machine, or everywhere if an external name is configured, reach the
 /// server.
-pub fn url(address: SocketAddr, external_hostname: Option<&str>) -> String {
-    match external_hostname.map(|host| (host, host.parse())) {
-        Some((_, Ok(ip))) => format!("https://{}", SocketAddr::new(ip, address.port())),
-        Some((host, Err(_))) => format!("https://{host}:{}", address.port()),
+pub fn url(address: SocketAddr, external: Option<&ExternalName>) -> String {
+    let port = external.and_then(|external| external.port).unwrap_or(address.port());
+    match external.map(|external| (&external.host, external.host.parse())) {
+        Some((_, Ok(ip))) => format!("https://{}", SocketAddr::new(ip, port)),
+        Some((host, Err(_))) => format!("https://{host}:{port}"),
         None => {
             let ip = match address.ip() {
                 IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
                 IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
                 ip => ip,
             };
-            format!("https://{}", SocketAddr::new(ip, address.port()))
+            format!("https://{}", SocketAddr::new(ip, port))
         }
     }
 }
@@ -73,7 +74,8 @@ fn names(config: &ServingConfig) -> Vec<ServerName<'static>> {
         .collect();
     let address = config.address.ip();
     let address = (!address.is_unspecified()).then(|| ServerName::from(address));
-    let known = [host_name(), config.external_hostname.clone()];
+    let external = config.external_hostname.as_ref().map(|external| external.host.clone());
+    let known = [host_name(), external];
     let known = known.into_iter().flatten().filter_map(|name| ServerName::try_from(name).ok());
     for name in address.into_iter().chain(known) {
         if !names.contains(&name) {

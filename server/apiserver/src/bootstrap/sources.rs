@@ -27,6 +27,7 @@ use tokio::{
 use crate::{
     bootstrap::{
         certificate_ends::{CertificateEnds, End, first_end},
+        client_certificates::ClientCertificates,
         kubeconfig::AdminKubeconfig,
         pki::{Authority, Identity, RENEWAL},
         serving::ServingCertificate,
@@ -57,6 +58,7 @@ pub struct Sources {
     authority: Authority,
     kubeconfig: AdminKubeconfig,
     ends: CertificateEnds,
+    shown: ClientCertificates,
     token_keys: TokenKeys,
     tokens: Arc<TokenIssuer>,
 }
@@ -92,6 +94,7 @@ impl Sources {
             authority,
             kubeconfig,
             ends: CertificateEnds::new(),
+            shown: ClientCertificates::new(config),
             token_keys,
             tokens,
         }
@@ -124,7 +127,7 @@ impl Sources {
         Ok(Loaded { authentication, certificate, administrator })
     }
 
-    /// When the certificates end that are in the files now.
+    /// When the certificates end that are in the files now, or that the server shows to others.
     fn ends(&self) -> Vec<End> {
         let directory = self.authority.directory();
         let own = self.authority.file();
@@ -140,7 +143,7 @@ impl Sources {
             let time = first_end(&fs::read(file).ok()?)?;
             Some(End { certificate, time })
         };
-        files.filter_map(end).collect()
+        files.filter_map(end).chain(self.shown.ends()).collect()
     }
 
     /// From when on the server makes certificates anew; nothing where none of its own ends before its
@@ -229,8 +232,11 @@ pub fn follow(
                     }
                 }
                 (seen, ends) = (stamps, sources.ends());
-            } else if told.elapsed() < DAY {
-                continue;
+            } else {
+                let before = std::mem::replace(&mut ends, sources.ends());
+                if ends == before && told.elapsed() < DAY {
+                    continue;
+                }
             }
             sources.ends.tell(&ends, now);
             told = Instant::now();

@@ -28,7 +28,8 @@ pub(super) fn perform(server: Server, work: Work) -> Result<(), StartError> {
 /// Creates the objects of a file, and prints what came of it.
 fn import(server: Server, flags: ImportFlags) -> Result<(), StartError> {
     let manifests = manifests::read_all(&[flags.manifests])?;
-    let imported = super::runtime()?.block_on(server.import(manifests))?;
+    let importing = Box::pin(server.import(manifests));
+    let imported = super::runtime()?.block_on(bootstrap::during("importing", importing))?;
     let Imported { created, existing, without_owner, refused } = imported;
     let mut text = format!("{created} objects are created\n");
     for (what, objects) in [

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::{Arg, ArgAction, ArgMatches, Command, error::ContextKind, parser::ValueSource};
+use clap::{Arg, ArgAction, ArgMatches, Command, error::ContextKind, parser::ValueSource, value_parser};
 use granit_parser::{Event, Options, Parser, ScalarStyle, StrInput};
 
 use super::usage::one_line;
@@ -18,6 +18,11 @@ use crate::start_error::StartError;
 
 /// The flag that names the file.
 pub const CONFIG: &str = "config";
+
+/// Its definition.
+pub fn flag(help: &'static str) -> Arg {
+    Arg::new(CONFIG).long(CONFIG).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help)
+}
 
 /// The spellings of nothing.
 const NULLS: &[&str] = &["", "~", "null", "Null", "NULL"];
@@ -62,11 +67,19 @@ impl FlagFile {
         }
     }
 
-    /// A command line with those flags of the file that it does not have itself; `matches` is what was read
-    /// of it.
-    pub fn complete(&self, arguments: Vec<OsString>, matches: &ArgMatches) -> Vec<OsString> {
-        let is_given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
-        let missing = self.settings.iter().filter(|setting| !is_given(&setting.id));
+    /// A command line with those flags of the file that `command` knows and that it does not have itself;
+    /// `matches` is what was read of it.
+    pub fn complete(
+        &self,
+        arguments: Vec<OsString>,
+        command: &Command,
+        matches: &ArgMatches,
+    ) -> Vec<OsString> {
+        let is_missing = |id: &str| {
+            command.get_arguments().any(|flag| flag.get_id() == id)
+                && matches.value_source(id) != Some(ValueSource::CommandLine)
+        };
+        let missing = self.settings.iter().filter(|setting| is_missing(&setting.id));
         let missing: Vec<OsString> = missing.flat_map(|setting| setting.arguments.iter().cloned()).collect();
         let mut completed = arguments;
         let program = completed.len().min(1);
@@ -91,7 +104,7 @@ fn at(path: &Path, (line, column): Place, problem: String) -> StartError {
 fn settings(text: &str, command: &Command) -> Result<Vec<Setting>, Fault> {
     let mut settings: Vec<Setting> = Vec::new();
     for (place, name, value) in entries(text)? {
-        let flag = flag(&name, command).map_err(|problem| (place, problem))?;
+        let flag = find(&name, command).map_err(|problem| (place, problem))?;
         if let Some(earlier) = settings.iter().find(|setting| setting.id == flag.get_id().as_str()) {
             return Err((place, format!("{name} is there already, on line {}", earlier.place.0)));
         }
@@ -109,7 +122,7 @@ fn settings(text: &str, command: &Command) -> Result<Vec<Setting>, Fault> {
 }
 
 /// The flag of this name, or what is wrong with the name.
-fn flag<'c>(name: &str, command: &'c Command) -> Result<&'c Arg, String> {
+fn find<'c>(name: &str, command: &'c Command) -> Result<&'c Arg, String> {
     let named = |name: &str| command.get_arguments().find(|flag| flag.get_long() == Some(name));
     match named(name) {
         Some(flag) if flag.get_id() == CONFIG => Err(format!("{CONFIG} is for the command line alone")),

@@ -25,10 +25,11 @@ pub struct ServingFlags {
     /// Port to listen on; 0 takes any free port.
     #[arg(long, value_name = "PORT", default_value_t = 6443)]
     secure_port: u16,
-    /// Name or address by which clients reach the server, where that is not the bind address. It goes into
-    /// the generated certificate and the admin kubeconfig.
-    #[arg(long, value_name = "HOST", value_parser = host)]
-    external_hostname: Option<String>,
+    /// Name or address by which clients reach the server, where that is not the bind address, and the port,
+    /// where that is not the secure port. The name goes into the generated certificate, both into the admin
+    /// kubeconfig.
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = external_name)]
+    external_hostname: Option<ExternalName>,
     /// Certificate to serve with, in PEM, followed by those that lead to its authority. Without it, one is
     /// generated in the data directory.
     #[arg(long, value_name = "FILE")]
@@ -82,8 +83,8 @@ pub struct ServingFlags {
 pub struct ServingConfig {
     /// Port 0 stands for any free port.
     pub address: SocketAddr,
-    /// Name or address by which clients reach the server, where that is not the address above.
-    pub external_hostname: Option<String>,
+    /// How clients reach the server, where that is not the address above.
+    pub external_hostname: Option<ExternalName>,
     /// What to serve with; a generated certificate when absent.
     pub tls_files: Option<TlsFiles>,
     /// How long a request other than a watch may take.
@@ -104,6 +105,15 @@ pub struct ServingConfig {
     pub max_connections_per_address: Option<u32>,
     /// Bytes of memory from which on objects are refused; 0 for no limit, none for that of the system.
     pub memory_limit: Option<u64>,
+}
+
+/// By which name, and at which port, clients reach a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExternalName {
+    /// A name or an IP address.
+    pub host: String,
+    /// Without one, that on which the server listens.
+    pub port: Option<u16>,
 }
 
 /// A certificate and its key, both PEM.
@@ -160,9 +170,20 @@ impl ServingFlags {
     }
 }
 
-fn host(text: &str) -> Result<String, &'static str> {
-    match ServerName::try_from(text) {
-        Ok(_) => Ok(text.to_owned()),
-        Err(_) => Err("not a host name or an IP address"),
-    }
+/// `api.example.com`, `api.example.com:443`, `2001:db8::7`, `[2001:db8::7]:443`.
+fn external_name(text: &str) -> Result<ExternalName, &'static str> {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !host.contains(':') => (host, Some(port)),
+        Some((host, port)) if host.starts_with('[') && host.ends_with(']') => {
+            (&host[1..host.len() - 1], Some(port))
+        }
+        _ => (text, None),
+    };
+    ServerName::try_from(host).map_err(|_| "not a host name or an IP address")?;
+    let port = match port.map(str::parse) {
+        None => None,
+        Some(Ok(port)) if port > 0 => Some(port),
+        Some(_) => return Err("not a port behind the colon"),
+    };
+    Ok(ExternalName { host: host.to_owned(), port })
 }

@@ -82,9 +82,12 @@ impl StorageConfig {
     }
 }
 
+/// The name of the database file; those of the files that belong to it begin with it.
+pub const DATABASE: &str = "orch.db";
+
 /// The database file of a data directory.
 pub fn database_in(data_dir: &Path) -> PathBuf {
-    data_dir.join("orch.db")
+    data_dir.join(DATABASE)
 }
 
 impl StorageFlags {

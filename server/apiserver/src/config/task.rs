@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use crate::config::etcd::EtcdAccess;
+use crate::config::{etcd::EtcdAccess, flag_file};
 
 /// What to do instead of serving.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -194,11 +194,12 @@ static SUBCOMMANDS: &[Subcommand] = &[
 
 /// The subcommands that are tasks.
 pub(super) fn commands() -> impl Iterator<Item = Command> {
-    SUBCOMMANDS.iter().map(|subcommand| {
-        let Subcommand { name, does, details, arguments, .. } = subcommand;
-        // The texts last, because the description of the type of the arguments would take their place.
-        arguments(Command::new(*name)).about(*does).long_about(format!("{does}: {details}"))
-    })
+    SUBCOMMANDS.iter().map(Subcommand::command)
+}
+
+/// One of these subcommands.
+pub(super) fn command(name: &str) -> Command {
+    find(name).command()
 }
 
 /// Their names.
@@ -208,8 +209,24 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 
 /// The task of one of these subcommands.
 pub(super) fn read(name: &str, matches: &ArgMatches) -> Result<Task, clap::Error> {
+    (find(name).read)(matches)
+}
+
+fn find(name: &str) -> &'static Subcommand {
     let subcommand = SUBCOMMANDS.iter().find(|subcommand| subcommand.name == name);
-    (subcommand.expect("the parser accepts only subcommands that there are").read)(matches)
+    subcommand.expect("the parser accepts only subcommands that there are")
+}
+
+impl Subcommand {
+    fn command(&self) -> Command {
+        let Self { name, does, details, arguments, .. } = self;
+        let config = flag_file::flag(
+            "The file with the flags of the server, in YAML. What concerns the command is taken of it; flags on \
+             the command line count instead",
+        );
+        // The texts last, because the description of the type of the arguments would take their place.
+        arguments(Command::new(*name)).arg(config).about(*does).long_about(format!("{does}: {details}"))
+    }
 }
 
 #[cfg(test)]

@@ -197,9 +197,9 @@ const SERVING: &[(&[&str], Check)] = &[
     (&["--bind-address", "::1"], |c| c.serving.address.to_string() == "[::1]:6443"),
     (&["--secure-port=0"], |c| c.serving.address.port() == 0),
     (&["--external-hostname", "api.example.com"], |c| {
-        c.serving.external_hostname.as_deref() == Some("api.example.com")
+        c.serving.external_hostname.as_ref().is_some_and(|name| name.host == "api.example.com")
     }),
-    (&["--external-hostname", "192.0.2.7"], |c| c.serving.external_hostname.is_some()),
+    (&["--external-hostname=a:1"], |c| c.serving.external_hostname.as_ref().unwrap().port == Some(1)),
     (&["--tls-cert-file=a", "--tls-private-key-file=b"], |c| {
         c.serving
             .tls_files
@@ -516,8 +516,8 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
              --help lists all flags",
         ),
         (
-            &["--external-hostname=a b"],
-            "invalid value 'a b' for '--external-hostname <HOST>': not a host name or an IP address; \
+            &["--external-hostname=a:b"],
+            "invalid value 'a:b' for '--external-hostname <HOST[:PORT]>': not a port behind the colon; \
              --help lists all flags",
         ),
         (

@@ -22,7 +22,10 @@ use orch_registry::{
 };
 use orch_runtime::{resource_def::SubresourceDef, type_def::TypeDef};
 
-use crate::response::{self, all_values, status::refusal};
+use crate::{
+    request::query::Query,
+    response::{self, all_values, status::refusal, wants_pretty},
+};
 
 mod aggregated;
 mod legacy;
@@ -148,14 +151,17 @@ impl Discovery {
         let offers: Vec<Offer<'_>> = self.media_types.iter().map(offer).collect();
         let accept = all_values(&request.headers, header::ACCEPT);
         let negotiated = negotiate(Some(&accept), &offers)?;
+        let query = Query::parse(request.uri.query());
+        let is_pretty = wants_pretty(&request.headers, &query, negotiated.pretty);
         if let (Some(asked), Some(aggregated)) = (negotiated.form, &document.aggregated) {
-            return aggregated.respond(asked, &request.headers);
+            return aggregated.respond(asked, is_pretty, &request.headers);
         }
         let text = match &document.plain {
             Plain::Versions(versions) => versions.render(self.address(request)),
             Plain::Finished(body) => body.clone(),
         };
-        Some(response::document(negotiated.media_type, text, document.def).unwrap_or_else(refusal))
+        let answer = response::document(negotiated.media_type, is_pretty, text, document.def);
+        Some(answer.unwrap_or_else(refusal))
     }
 
     /// The document of a path. One slash at its end is ignored.

@@ -13,7 +13,6 @@ use std::sync::{Arc, OnceLock};
 
 use axum::{body::Body, response::Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
-use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
 use orch_machinery::{
     media_type::{self, MediaTypes, Named},
     negotiate::{Offer, negotiate},
@@ -21,7 +20,7 @@ use orch_machinery::{
 use orch_registry::{catalog::Catalog, error::ApiError};
 
 use crate::{
-    documents::static_document::StaticDocument,
+    documents::static_document::{StaticDocument, http_date},
     request::query::Query,
     response::{all_values, status::refusal},
 };
@@ -126,7 +125,7 @@ impl OpenApi {
             return Some(refusal(ApiError::NotAcceptable(known.map(|name| (*name).to_owned()).collect())));
         };
         let answer = match found {
-            Found::V2 => self.v2().map(|v2| {
+            Found::V2 => self.v2(now).map(|v2| {
                 let document = if accepted == media_type::JSON { &v2.json } else { &v2.binary };
                 document.respond(&request.headers)
             }),
@@ -167,7 +166,8 @@ impl OpenApi {
         self.index.get_or_init(build).as_ref()
     }
 
-    fn v2(&self) -> Result<&V2, &Unpublishable> {
+    /// The document of v2; its time is that at which it is first asked for.
+    fn v2(&self, now: i64) -> Result<&V2, &Unpublishable> {
         let build = || {
             let mut documents = Vec::with_capacity(self.entries.len());
             for entry in &self.entries {
@@ -176,8 +176,8 @@ impl OpenApi {
             let document = v2::convert(documents.into_iter())?;
             let binary = messages::v2::encode(&document).map_err(|error| Unpublishable(error.to_string()))?;
             Ok(V2 {
-                json: StaticDocument::new(JSON, document.to_string()),
-                binary: StaticDocument::new(HeaderValue::from_static(V2_BINARY[0]), binary),
+                json: StaticDocument::new(JSON, document.to_string()).modified(now),
+                binary: StaticDocument::new(HeaderValue::from_static(V2_BINARY[0]), binary).modified(now),
             })
         };
         self.v2.get_or_init(build).as_ref()
@@ -241,11 +241,4 @@ fn accepted(request: &HeaderMap, others: &[&'static str]) -> Option<&'static str
     let offer = |name| Offer { media_type: Named { name, ..Named::JSON }, streams: false, forms: &[] };
     let offers: Vec<_> = names.map(offer).collect();
     negotiate(Some(&accept), &offers).map(|negotiated| negotiated.media_type.name)
-}
-
-/// `Fri, 20 Nov 2026 15:14:44 GMT`; `None` beyond the years that have such a form.
-fn http_date(unix_seconds: i64) -> Option<HeaderValue> {
-    let time = Timestamp::from_second(unix_seconds).ok()?;
-    let text = DateTimePrinter::new().timestamp_to_rfc9110_string(&time).ok()?;
-    HeaderValue::from_str(&text).ok()
 }

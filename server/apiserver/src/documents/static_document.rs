@@ -6,6 +6,10 @@ use std::sync::OnceLock;
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use jiff::{
+    Timestamp,
+    fmt::rfc2822::{DateTimeParser, DateTimePrinter},
+};
 
 use crate::response::{COMPRESS_ABOVE, accepts_gzip, compressed};
 
@@ -16,6 +20,8 @@ pub struct StaticDocument {
     content_type: HeaderValue,
     digest: String,
     entity_tag: HeaderValue,
+    /// Since when it is as it is, in seconds since 1970, where clients are told.
+    modified: Option<i64>,
     /// The bytes compressed; made when somebody first asks for them.
     compressed: OnceLock<Bytes>,
 }
@@ -26,13 +32,23 @@ impl StaticDocument {
         let body = body.into();
         let digest = digest(&body);
         let entity_tag = HeaderValue::from_str(&format!("\"{digest}\"")).expect("hex digits are header text");
-        StaticDocument { body, content_type, digest, entity_tag, compressed: OnceLock::new() }
+        StaticDocument { body, content_type, digest, entity_tag, modified: None, compressed: OnceLock::new() }
+    }
+
+    /// The same document, which tells since when it is as it is: this time, in seconds since 1970.
+    pub fn modified(self, unix_seconds: i64) -> Self {
+        StaticDocument { modified: Some(unix_seconds), ..self }
     }
 
     /// The same document in another media type, under the same digest: an address with the digest is good for
     /// both. Caches tell them apart by `Vary: Accept`.
     pub fn in_other_form(&self, content_type: HeaderValue, body: impl Into<Bytes>) -> Self {
         StaticDocument { body: body.into(), content_type, compressed: OnceLock::new(), ..self.clone() }
+    }
+
+    /// The same document with other white space, under the same digest, as it says the same.
+    pub fn in_other_layout(&self, body: impl Into<Bytes>) -> Self {
+        self.in_other_form(self.content_type.clone(), body)
     }
 
     /// The bytes.
@@ -45,10 +61,15 @@ impl StaticDocument {
         &self.digest
     }
 
-    /// 200 with the bytes, or 304 where `If-None-Match` in `request` names them. Both carry `ETag` and
-    /// `Vary: Accept`. Long documents are compressed for clients that accept that.
+    /// 200 with the bytes, or 304 where `request` says that the client has them: `If-None-Match` names them,
+    /// or, without such a header, `If-Modified-Since` is no earlier than the document (RFC 9110, 13.1.3).
+    /// Both carry `ETag` and `Vary: Accept`. Long documents are compressed for clients that accept that.
     pub fn respond(&self, request: &HeaderMap) -> Response {
-        let known = request.get_all(header::IF_NONE_MATCH).iter().any(|value| self.is_named_by(value));
+        let known = if request.contains_key(header::IF_NONE_MATCH) {
+            request.get_all(header::IF_NONE_MATCH).iter().any(|value| self.is_named_by(value))
+        } else {
+            request.get(header::IF_MODIFIED_SINCE).is_some_and(|value| self.is_as_of(value))
+        };
         let is_long = self.body.len() > COMPRESS_ABOVE;
         let is_compressed = !known && is_long && accepts_gzip(request);
         let body = match (known, is_compressed) {
@@ -60,6 +81,9 @@ impl StaticDocument {
         let headers = response.headers_mut();
         headers.insert(header::ETAG, self.entity_tag.clone());
         headers.insert(header::VARY, HeaderValue::from_static("Accept"));
+        if let Some(modified) = self.modified.and_then(http_date) {
+            headers.insert(header::LAST_MODIFIED, modified);
+        }
         if is_long {
             headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
         }
@@ -83,6 +107,19 @@ impl StaticDocument {
             tag == "*" || tag.as_bytes() == self.entity_tag.as_bytes()
         })
     }
+
+    /// Whether it has been as it is since this time. A text that is no time does not count.
+    fn is_as_of(&self, time: &HeaderValue) -> bool {
+        let time = time.to_str().ok().and_then(|text| DateTimeParser::new().parse_timestamp(text).ok());
+        time.zip(self.modified).is_some_and(|(time, modified)| modified <= time.as_second())
+    }
+}
+
+/// `Fri, 20 Nov 2026 15:14:44 GMT`; `None` beyond the years that have such a form.
+pub fn http_date(unix_seconds: i64) -> Option<HeaderValue> {
+    let time = Timestamp::from_second(unix_seconds).ok()?;
+    let text = DateTimePrinter::new().timestamp_to_rfc9110_string(&time).ok()?;
+    HeaderValue::from_str(&text).ok()
 }
 
 /// SHA-512 in upper-case hex.
@@ -157,5 +194,32 @@ mod tests {
             assert_eq!(response.headers()[header::ETAG], tag);
             assert_eq!(response.headers().contains_key(header::CONTENT_TYPE), status == 200, "{value}");
         }
+    }
+
+    #[test]
+    fn the_time_counts_where_no_tag_is_named() {
+        let document = StaticDocument::new(HeaderValue::from_static("text/plain"), "abc");
+        let dated = document.clone().modified(1_795_187_684);
+        let since = |document: &StaticDocument, time: &str, tag: Option<&str>| {
+            let mut request = HeaderMap::new();
+            request.insert(header::IF_MODIFIED_SINCE, time.parse().unwrap());
+            if let Some(tag) = tag {
+                request.insert(header::IF_NONE_MATCH, tag.parse().unwrap());
+            }
+            document.respond(&request).status().as_u16()
+        };
+        let response = dated.respond(&HeaderMap::new());
+        assert_eq!(response.headers()[header::LAST_MODIFIED], "Fri, 20 Nov 2026 15:14:44 GMT");
+        assert!(!document.respond(&HeaderMap::new()).headers().contains_key(header::LAST_MODIFIED));
+        for (time, tag, status) in [
+            ("Fri, 20 Nov 2026 15:14:44 GMT", None, 304),
+            ("Fri, 20 Nov 2026 15:14:45 GMT", None, 304),
+            ("Fri, 20 Nov 2026 15:14:43 GMT", None, 200),
+            ("Fri, 20 Nov 2026 15:14:44 GMT", Some("\"x\""), 200),
+            ("yesterday", None, 200),
+        ] {
+            assert_eq!(since(&dated, time, tag), status, "{time} {tag:?}");
+        }
+        assert_eq!(since(&document, "Fri, 20 Nov 2026 15:14:44 GMT", None), 200);
     }
 }

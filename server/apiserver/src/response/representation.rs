@@ -223,8 +223,9 @@ fn asked(negotiated: &Negotiated<'_>, query: &Query) -> Result<Form> {
     }
 }
 
-/// The query parameter decides, then the parameter of the media type, then the user agent.
-fn wants_pretty(headers: &HeaderMap, query: &Query, negotiated: Option<bool>) -> bool {
+/// Whether JSON is indented: the query parameter decides, then the parameter of the media type
+/// (`negotiated`), then the user agent.
+pub fn wants_pretty(headers: &HeaderMap, query: &Query, negotiated: Option<bool>) -> bool {
     query.strict_flag("pretty").or(negotiated).unwrap_or_else(|| {
         let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         PRETTY_AGENTS.iter().any(|known| agent.starts_with(known))

@@ -75,7 +75,7 @@ impl Server {
         address: SocketAddr,
     ) -> Option<IssuerDocuments> {
         let Config { serving, authentication, .. } = &self.config;
-        let own = || bootstrap::url(address, serving.external_hostname.as_deref()) + issuer::KEYS;
+        let own = || bootstrap::url(address, serving.external_hostname.as_ref()) + issuer::KEYS;
         let keys_url = authentication.tokens.keys_url.clone().unwrap_or_else(own);
         let documents = IssuerDocuments::new(Arc::clone(tokens), keys_url);
         if documents.is_none() {

@@ -1,13 +1,19 @@
 //! Copies that are made while the store is written to, and what is made of them.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use orch_storage::{Revision, Scope, StoreError};
-use orch_storage_sqlite::{backup, check, restore};
+use orch_storage::{Report, Revision, Scope, StoreError};
+use orch_storage_sqlite::{backup, backup_unnamed, check, restore};
 
 use crate::support::{DataDir, create, listing, resource};
+
+/// A database made of a copy that is a file.
+async fn restored(copy: &Path, path: &Path) -> Result<Report, StoreError> {
+    restore(fs::File::open(copy).unwrap(), copy, path).await
+}
 
 #[tokio::test]
 async fn a_copy_is_whole_while_writes_go_on() {
@@ -35,7 +41,7 @@ async fn a_copy_is_whole_while_writes_go_on() {
 
     let all = listing(&storage);
     let other = DataDir::new();
-    let restored = restore(&copy, &other.path()).await.unwrap();
+    let restored = restored(&copy, &other.path()).await.unwrap();
     assert_eq!(restored.objects, report.objects);
     let again = other.open().await;
     assert_eq!(listing(&again), all[..report.objects], "one moment of the one who wrote in order");
@@ -59,7 +65,7 @@ async fn a_restored_copy_begins_a_new_history() {
     // Beside the mark of the old database, and on another machine.
     fs::remove_file(data.path()).unwrap();
     for target in [data, DataDir::new()] {
-        restore(&copy, &target.path()).await.unwrap();
+        restored(&copy, &target.path()).await.unwrap();
         let storage = target.open().await;
         assert_eq!(listing(&storage).len(), 1);
         for old in [Revision::FIRST, last] {
@@ -95,7 +101,7 @@ async fn what_was_cut_off_is_begun_again() {
         let named = |path: &Path| format!("{}{end}", path.display());
         fs::copy(named(&from), named(to)).unwrap();
     }
-    restore(&copy, &target.path()).await.unwrap();
+    restored(&copy, &target.path()).await.unwrap();
     let names = |(name, ..): (String, Revision, String)| name;
     let restored = listing(&target.open().await).into_iter().map(names);
     assert!(restored.eq(listing(&storage).into_iter().map(names)));
@@ -129,7 +135,52 @@ async fn half_a_copy_is_not_restored() {
     for length in [0, 100, bytes.len() / 2, bytes.len() - 8192] {
         fs::write(&copy, &bytes[..length]).unwrap();
         let target = DataDir::new();
-        assert!(restore(&copy, &target.path()).await.is_err(), "{length} of {}", bytes.len());
+        assert!(restored(&copy, &target.path()).await.is_err(), "{length} of {}", bytes.len());
         assert!(!target.path().exists());
     }
+}
+
+/// Copies without a name do not disturb each other, and what was left by processes that were killed goes with
+/// the next one.
+#[tokio::test]
+async fn copies_without_a_name_leave_nothing() {
+    let data = DataDir::new();
+    let storage = data.open().await;
+    create(&storage, "a", "x").await.unwrap();
+    let [dead, living, other] =
+        ["1", "2", "kept"].map(|end| data.path().with_added_extension(format!("copy-{end}")));
+    for file in [&dead, &living, &other] {
+        fs::write(file, "half a copy").unwrap();
+    }
+    let lock = fs::File::open(&living).unwrap();
+    lock.lock().unwrap();
+    let path = data.path();
+    let (one, two) = tokio::join!(backup_unnamed(&path), backup_unnamed(&path));
+    for (report, copy) in [one.unwrap(), two.unwrap()] {
+        assert!(report.is_clean() && report.objects == 1, "{report:?}");
+        let target = DataDir::new();
+        restore(copy, Path::new("copy"), &target.path()).await.unwrap();
+        assert_eq!(listing(&target.open().await).len(), 1);
+    }
+    assert_eq!([dead, living, other].map(|file| file.exists()), [false, true, true]);
+    let files = fs::read_dir(data.directory()).unwrap().map(|entry| entry.unwrap().file_name());
+    let copies: Vec<_> = files.filter(|name| name.to_string_lossy().contains("copy")).collect();
+    assert_eq!(copies.len(), 2, "{copies:?}");
+}
+
+/// A copy that cannot be read is no fault of the new database, and leaves none.
+#[tokio::test]
+async fn a_copy_that_cannot_be_read_is_named() {
+    struct Broken;
+    impl io::Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("no luck"))
+        }
+    }
+    let target = DataDir::new();
+    let error = restore(Broken, Path::new("the copy"), &target.path()).await.unwrap_err();
+    assert_eq!(error.to_string(), "cannot read the copy: no luck");
+    assert!(!target.path().exists() && !target.path().with_added_extension("restored").exists());
+    let error = restore(io::empty(), Path::new("the copy"), &target.path()).await.unwrap_err().to_string();
+    assert!(error.starts_with("the copy is not a database"), "{error}");
 }

@@ -110,6 +110,7 @@ fn a_generated_certificate_covers_the_names_of_the_server() {
     assert!(contains(&["--bind-address=192.0.2.7"], "192.0.2.7"));
     assert!(!contains(&["--bind-address=0.0.0.0"], "0.0.0.0"));
     assert!(contains(&["--external-hostname=api.example.com"], "api.example.com"));
+    assert!(contains(&["--external-hostname=api.example.com:443"], "api.example.com"));
 
     let names = names(&config(&["--bind-address=::1", "--external-hostname=localhost"]));
     let distinct: std::collections::HashSet<_> = names.iter().collect();
@@ -125,7 +126,12 @@ fn the_url_is_one_that_clients_can_use() {
         ("192.0.2.7:1", None, "https://192.0.2.7:1"),
         ("127.0.0.1:6443", Some("api.example.com"), "https://api.example.com:6443"),
         ("127.0.0.1:6443", Some("2001:db8::7"), "https://[2001:db8::7]:6443"),
+        ("127.0.0.1:6443", Some("api.example.com:443"), "https://api.example.com:443"),
+        ("127.0.0.1:6443", Some("192.0.2.7:443"), "https://192.0.2.7:443"),
+        ("127.0.0.1:6443", Some("[2001:db8::7]:443"), "https://[2001:db8::7]:443"),
     ] {
-        assert_eq!(url(address.parse().unwrap(), external), expected);
+        let flag = external.map(|external| format!("--external-hostname={external}"));
+        let config = config(flag.as_deref().as_slice());
+        assert_eq!(url(address.parse().unwrap(), config.external_hostname.as_ref()), expected);
     }
 }

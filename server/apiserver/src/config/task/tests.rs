@@ -68,3 +68,51 @@ fn subcommands_are_read_and_explained() {
         assert!(help.starts_with(&about) && shown(&["--help"]).contains(&about), "{help}");
     }
 }
+
+#[test]
+fn tasks_take_what_concerns_them_of_the_file_of_a_server() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("config.yaml");
+    let config = format!("--config={}", file.display());
+    let task = |arguments: &[&str]| {
+        let arguments: Vec<&str> = arguments.iter().copied().chain([&*config]).collect();
+        read(&arguments).map_err(|error| error.to_string())
+    };
+    let text = "data-dir: d\nencryption-provider-config: k\nvocabulary: kubernetes\netcd-prefix: /p\n\
+                secure-port: 1\nanonymous-auth: false\nauthorization-mode: [Node, RBAC]\n";
+    std::fs::write(&file, text).unwrap();
+    let at = |directory: &str| DataDir { data_dir: directory.into() };
+    let to = |directory: &str| FileFlags { at: at(directory), file: "f".into() };
+    for (arguments, expected) in [
+        (&["check"][..], Task::Check(at("d"))),
+        (&["repair"], Task::Repair(RepairFlags { at: at("d"), vocabulary: Some("kubernetes".to_owned()) })),
+        (&["backup", "f"], Task::Backup(to("d"))),
+        (&["restore", "f", "--data-dir=other"], Task::Restore(to("other"))),
+        (&["compact"], Task::Compact(at("d"))),
+        (
+            &["export", "f"],
+            Task::Export(ExportFlags { to: to("d"), encryption_provider_config: Some("k".into()) }),
+        ),
+        (&["kubeconfig"], Task::Kubeconfig(at("d"))),
+    ] {
+        match task(arguments) {
+            Ok(Invocation::Perform(task)) => assert_eq!(task, expected),
+            other => panic!("{arguments:?}: {other:?}"),
+        }
+    }
+    match task(&["migrate-storage", "--from=sqlite:d", "--to=etcd:http://a:1"]) {
+        Ok(Invocation::Perform(Task::Move(flags))) => {
+            assert_eq!(flags.encryption_provider_config, Some("k".into()));
+            assert_eq!(flags.access.etcd_prefix, "/p");
+        }
+        other => panic!("{other:?}"),
+    }
+    for (text, problem) in [
+        ("secure-prot: 1\n", ":1:1: there is no flag \"secure-prot\" (did you mean secure-port?)"),
+        ("data-dir: d\nsecure-port: x\n", ":2:14: invalid value 'x' for '--secure-port"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let said = task(&["check"]).unwrap_err();
+        assert!(said.contains(problem), "{said}");
+    }
+}

@@ -4,9 +4,11 @@
 //! answer. So the answer repeats the group that was asked for, be it the vocabulary's or the one that client
 //! libraries have built in, and there is a document for each pair of group and version.
 
+use std::sync::OnceLock;
+
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, header};
-use orch_machinery::negotiate::AskedForm;
+use orch_machinery::{json::pretty::pretty, negotiate::AskedForm};
 use orch_registry::catalog::{Catalog, ServedResource};
 use orch_runtime::{
     resource_def::{Scope, SubresourceDef, Verb},
@@ -36,6 +38,8 @@ struct Spelled {
     group: String,
     version: &'static str,
     document: StaticDocument,
+    /// The same, indented; made when somebody first asks for it.
+    pretty: OnceLock<StaticDocument>,
 }
 
 /// The spellings of the documents' group: the vocabulary's, and the one of client libraries.
@@ -54,6 +58,7 @@ impl Aggregated {
         let spelled = |group: String| {
             VERSIONS.map(|version| Spelled {
                 document: document(&group, version, &items),
+                pretty: OnceLock::new(),
                 group: group.clone(),
                 version,
             })
@@ -62,11 +67,24 @@ impl Aggregated {
     }
 
     /// The document in the form that was asked for, which is one of those that were offered.
-    pub(super) fn respond(&self, asked: AskedForm<'_>, request: &HeaderMap) -> Option<Response> {
-        let spelled = |spelled: &&Spelled| spelled.group == asked.group && spelled.version == asked.version;
-        let mut response = self.documents.iter().find(spelled)?.document.respond(request);
+    pub(super) fn respond(
+        &self,
+        asked: AskedForm<'_>,
+        is_pretty: bool,
+        request: &HeaderMap,
+    ) -> Option<Response> {
+        let is_asked = |spelled: &&Spelled| spelled.group == asked.group && spelled.version == asked.version;
+        let spelled = self.documents.iter().find(is_asked)?;
+        let document = if is_pretty { spelled.pretty() } else { &spelled.document };
+        let mut response = document.respond(request);
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("public"));
         Some(response)
+    }
+}
+
+impl Spelled {
+    fn pretty(&self) -> &StaticDocument {
+        self.pretty.get_or_init(|| self.document.in_other_layout(pretty(self.document.body())))
     }
 }
 
