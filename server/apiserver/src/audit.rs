@@ -34,6 +34,7 @@ use serde::Deserialize;
 
 use crate::{
     app::App,
+    enablement::RELEASE,
     limits::Peer,
     request::{RequestHead, info::Route},
     response::{self, Form, status},
@@ -177,7 +178,7 @@ impl<'a> RequestAudit<'a> {
         };
         let record = auditor.begin(&attributes, |level| self.event(level, head, user))?;
         if let Route::Resource(_, target) = &info.route
-            && target.resource.def.lifecycle.deprecated.is_some()
+            && target.resource.def.lifecycle.is_deprecated(RELEASE)
         {
             record.annotate("", "deprecated", "true");
             if let Some(release) = target.resource.def.lifecycle.removed {

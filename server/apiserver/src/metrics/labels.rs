@@ -12,6 +12,8 @@ use orch_runtime::{
     vocabulary::Vocabulary,
 };
 
+use crate::enablement::RELEASE;
+
 /// The label that only some metrics have.
 pub(super) const DRY_RUN: &str = "dry_run";
 
@@ -173,10 +175,10 @@ impl RequestLabels {
     }
 
     /// For a deprecated kind: the release that removes it, `""` where none is announced.
-    pub(super) fn deprecated_until(&self) -> Option<String> {
+    pub(crate) fn deprecated_until(&self) -> Option<String> {
         let Subject::Resource { def, .. } = self.subject else { return None };
-        let removed = || def.lifecycle.removed.map(|release| release.to_string());
-        def.lifecycle.deprecated.map(|_| removed().unwrap_or_default())
+        let removed = || def.lifecycle.removed.map(|release| release.to_string()).unwrap_or_default();
+        def.lifecycle.is_deprecated(RELEASE).then(removed)
     }
 }
 
