@@ -7,6 +7,7 @@
 
 pub mod codes;
 mod comparison;
+mod conversions;
 mod elements;
 mod fields;
 mod gates;
@@ -144,6 +145,7 @@ pub fn write_lock(
             return Ok(Judged { diagnostics, accepted: Vec::new() });
         };
         judged = judge(compare(&old, &new), allowed, diagnostics);
+        new.retire_tags(&old);
         new.accepted = old.accepted;
     }
     new.accepted.extend(judged.accepted.iter().cloned());

@@ -3,8 +3,9 @@
 //!
 //! A table is written beside one version and goes *up* to the version that it names, and *down* from there. A
 //! step takes values from places of one form and puts them at places of the other one; all other fields have
-//! the same places in both. What a form has no place for is kept in an annotation of the object in that form,
-//! where the step names one, and comes back from there.
+//! the same places in both. All steps take before any of them puts: a name may stand for one field in one
+//! form and for another field in the other form. What a form has no place for is kept in an annotation of the
+//! object in that form, where the step names one, and comes back from there.
 
 mod owned;
 mod step;
@@ -113,6 +114,11 @@ impl Step {
             Direction::Down => (self.above, self.below),
         }
     }
+
+    /// The values of an object that has none.
+    fn nothing(&self, direction: Direction) -> Vec<Option<Tree>> {
+        vec![None; self.places(direction).0.len()]
+    }
 }
 
 /// Converts an object without its type. With `keeps`, annotations bring back what they keep; without, they
@@ -121,11 +127,30 @@ pub fn convert(steps: &[Step], direction: Direction, keeps: bool, vocabulary: &V
     let key = |number: usize| steps[number].annotation.map(|key| spelled(key, vocabulary));
     let kept = (0..steps.len()).map(|number| take_annotation(tree, &key(number)?).filter(|_| keeps));
     let kept: Vec<Option<String>> = kept.collect();
+    let mut taken: Vec<Vec<step::Values>> = Vec::new();
+    for (_, step) in in_order(steps, direction) {
+        let mut of_step = Vec::new();
+        each_at(tree, step.at, &mut |fields| of_step.push(step::take(steps, step, direction, fields)));
+        taken.push(of_step);
+    }
     let mut to_keep = Vec::new();
-    for (number, step) in in_order(steps, direction) {
+    for ((number, step), taken) in in_order(steps, direction).zip(&taken) {
+        let mut taken = taken.iter().cloned();
         each_at(tree, step.at, &mut |fields| {
-            let lost = step::convert(step, direction, kept[number].as_deref(), fields);
+            // An object that another step has made had no values.
+            let given = taken.next().unwrap_or_else(|| step.nothing(direction));
+            let lost = step::put(step, direction, kept[number].as_deref(), given, fields);
             to_keep.extend(key(number).zip(lost));
+        });
+    }
+    for ((_, step), taken) in in_order(steps, direction).zip(&taken) {
+        let mut taken = taken.iter().flatten();
+        each_at(tree, step.at, &mut |fields| {
+            for place in step.places(direction).0 {
+                if taken.next().is_some_and(Option::is_some) {
+                    step::forget_holders(fields, &place[..=held(steps, step, place)]);
+                }
+            }
         });
     }
     for (key, text) in to_keep {
@@ -136,7 +161,6 @@ pub fn convert(steps: &[Step], direction: Direction, keeps: bool, vocabulary: &V
 /// The path in the other form of what has this path, `spec.host`, in one; `None` where the value there is not
 /// the same.
 pub fn path<'p>(steps: &[Step], direction: Direction, path: &'p str) -> Option<Cow<'p, str>> {
-    let mut path = Cow::Borrowed(path);
     for (_, step) in in_order(steps, direction).filter(|(_, step)| !step.at.contains(&EACH)) {
         let (from, to) = step.places(direction);
         let text = |place: &Place| [step.at, place].concat().join(".");
@@ -145,14 +169,22 @@ pub fn path<'p>(steps: &[Step], direction: Direction, path: &'p str) -> Option<C
             if !rest.is_empty() && !rest.starts_with('.') {
                 continue;
             }
-            if !matches!(step.how, How::Move) {
-                return None;
-            }
-            path = Cow::Owned(format!("{}{rest}", text(&to[number])));
-            break;
+            let is_moved = matches!(step.how, How::Move);
+            return is_moved.then(|| Cow::Owned(format!("{}{rest}", text(&to[number]))));
         }
     }
-    Some(path)
+    Some(Cow::Borrowed(path))
+}
+
+/// How many names of a place lead to objects that steps are about. These objects stay until all steps have
+/// put their values, also where nothing is left in them.
+fn held(steps: &[Step], step: &Step, place: &[&str]) -> usize {
+    let path = [step.at, place].concat();
+    let is_about = |names: &usize| {
+        let holder = &path[..step.at.len() + names];
+        steps.iter().any(|other| other.at.starts_with(holder))
+    };
+    (1..place.len()).rev().find(is_about).unwrap_or(0)
 }
 
 /// The steps in the order of a way, each with its number.

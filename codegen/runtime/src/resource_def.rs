@@ -116,7 +116,8 @@ impl ResourceDef {
 pub struct ConversionDef {
     /// The other kind.
     pub to: &'static ResourceDef,
-    /// In the order of the way up. A step inside of a value comes before one that moves the value.
+    /// All of them take their values before any puts one; their order decides nothing else than that of the
+    /// annotations.
     pub steps: &'static [Step],
 }
 
@@ -330,6 +331,23 @@ pub struct Lifecycle {
     pub removed: Option<Release>,
     /// What to use instead.
     pub replacement: Option<Replacement>,
+}
+
+impl Lifecycle {
+    /// Whether a release has it, or had it: a schema file may tell of releases that are to come.
+    pub fn is_introduced(&self, release: Release) -> bool {
+        self.introduced.is_none_or(|introduced| introduced <= release)
+    }
+
+    /// Whether its use draws a warning in a release.
+    pub fn is_deprecated(&self, release: Release) -> bool {
+        self.deprecated.is_some_and(|deprecated| deprecated <= release)
+    }
+
+    /// Whether it is gone by a release.
+    pub fn is_removed(&self, release: Release) -> bool {
+        self.removed.is_some_and(|removed| removed <= release)
+    }
 }
 
 /// The kind to use instead of another one.

@@ -2,10 +2,10 @@
 //!
 //! Stable versions are on, alpha and beta ones off; beta versions from before release 1.22 are on, as clients
 //! have always found them. What is removed by the release of the server is off, unless its version or
-//! resource is named: its schema says which release that is. `--runtime-config` turns them on and off, all at
-//! once (`api/all`), by stability (`api/ga`, `api/beta`, `api/alpha`), by version (`apps/v1`, `v1` for the
-//! core group) or by resource (`apps/v1/daemonsets`). The most specific key decides, whatever the order in
-//! which they are written.
+//! resource is named: its schema says which release that is. What a later release brings is off in any case.
+//! `--runtime-config` turns them on and off, all at once (`api/all`), by stability (`api/ga`, `api/beta`,
+//! `api/alpha`), by version (`apps/v1`, `v1` for the core group) or by resource (`apps/v1/daemonsets`). The
+//! most specific key decides, whatever the order in which they are written.
 
 use std::collections::BTreeMap;
 
@@ -79,11 +79,15 @@ impl Enablement {
             let Some(table) = tables.iter().find(is_meant) else {
                 return Err(unknown(key, vocabulary, tables));
             };
-            if self.switches[key] && table.resources.iter().all(|def| is_removed(def)) {
+            let are_all = |hold: fn(&ResourceDef) -> bool| table.resources.iter().all(|def| hold(def));
+            if self.switches[key] && are_all(|def| def.lifecycle.is_removed(RELEASE)) {
                 tracing::warn!(
                     key,
                     "clients have to move: it is removed by this release, and served because it is named"
                 );
+            }
+            if self.switches[key] && are_all(|def| !def.lifecycle.is_introduced(RELEASE)) {
+                tracing::warn!(key, "it comes with a later release, and is not served");
             }
         }
         Ok(())
@@ -99,7 +103,10 @@ impl Enablement {
         if self.is_everything {
             return true;
         }
-        if is_removed(def) {
+        if !def.lifecycle.is_introduced(RELEASE) {
+            return false;
+        }
+        if def.lifecycle.is_removed(RELEASE) {
             return named == Some(&true);
         }
         let said = named.or_else(|| [general, ALL].into_iter().find_map(|key| self.switches.get(key)));
@@ -113,11 +120,6 @@ impl Enablement {
 
 /// The release since which new beta versions are off by default.
 const BETAS_ARE_OFF: Release = Release::new(1, 22);
-
-/// Whether a kind is gone by the release of this server.
-fn is_removed(def: &ResourceDef) -> bool {
-    def.lifecycle.removed.is_some_and(|removed| removed <= RELEASE)
-}
 
 fn unknown(key: &str, vocabulary: &Vocabulary, tables: &[&'static GroupVersionDef]) -> String {
     let mut parts = key.splitn(3, '/');
@@ -184,6 +186,8 @@ mod tests {
             ("goes now", of(Stability::Beta, minor(5), minor(32)), false, true),
             ("is gone", of(Stability::Stable, None, minor(8)), false, true),
             ("an old alpha", of(Stability::Alpha, minor(5), None), false, true),
+            ("is new", of(Stability::Stable, minor(32), None), true, true),
+            ("comes later", of(Stability::Stable, minor(33), None), false, false),
         ] {
             assert_eq!(parse(&[]).unwrap().serves(&KUBERNETES, &def), by_default, "{what}");
             let enablement = parse(&[own, "api/all=true"]).unwrap();

@@ -27,6 +27,7 @@ use tower_service::Service as _;
 use crate::{
     app::App,
     audit,
+    enablement::RELEASE,
     metrics::RequestLabels,
     request::{
         RequestHead,
@@ -223,7 +224,7 @@ async fn performed(
 /// What clients of a deprecated version are told (KEP-1693).
 fn deprecation(resource: &ServedResource) -> Option<String> {
     let ResourceDef { kind, lifecycle, .. } = resource.def;
-    let since = lifecycle.deprecated?;
+    let since = lifecycle.deprecated.filter(|_| lifecycle.is_deprecated(RELEASE))?;
     let until = lifecycle.removed.map(|release| format!(", unavailable in v{release}+"));
     let instead = lifecycle.replacement.map(|Replacement { group, version, kind }| {
         format!("; use {} {kind}", resource.vocabulary.api_version(group, version))
@@ -326,8 +327,14 @@ async fn documents(app: &App, caller: &Authenticated, parts: &Parts, body: &mut 
 
 #[cfg(test)]
 mod tests {
+    use orch_registry::catalog::Catalog;
+    use orch_runtime::{
+        release::Release,
+        resource_def::{GroupVersionDef, Lifecycle},
+    };
+
     use super::*;
-    use crate::test_catalog::{KUBERNETES, catalog};
+    use crate::test_catalog::{KUBERNETES, OLD_WIDGETS, catalog};
 
     #[test]
     fn clients_of_a_deprecated_version_are_told_what_to_use() {
@@ -340,5 +347,29 @@ mod tests {
                         use things.example.com/v1 Widget";
         assert_eq!(warning("v1beta1").as_deref(), Some(expected));
         assert_eq!(warning("v1"), None);
+    }
+
+    /// A schema file tells what is to come, and clients are warned when it has come.
+    #[test]
+    fn a_deprecation_begins_in_its_release() {
+        for (deprecated, warns) in [(31, true), (32, true), (33, false)] {
+            let lifecycle = Lifecycle {
+                deprecated: Some(Release::new(1, deprecated)),
+                removed: Some(Release::new(1, 36)),
+                ..OLD_WIDGETS.lifecycle
+            };
+            let def: &'static ResourceDef = Box::leak(Box::new(ResourceDef { lifecycle, ..OLD_WIDGETS }));
+            let resources: &'static [&'static ResourceDef] = Box::leak(Box::new([def]));
+            let table: &'static GroupVersionDef = Box::leak(Box::new(GroupVersionDef {
+                group: def.group,
+                version: def.version,
+                resources,
+                feature_gates: &[],
+                schemas: "{}",
+            }));
+            let catalog = Catalog::new(&KUBERNETES, [table]);
+            let resource = catalog.resource(def.group, def.version, def.plural).expect("the table has it");
+            assert_eq!(deprecation(resource).is_some(), warns, "1.{deprecated}");
+        }
     }
 }

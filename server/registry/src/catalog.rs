@@ -29,7 +29,7 @@ pub struct Catalog {
     /// The product words in force.
     pub vocabulary: &'static Vocabulary,
     /// All group versions in the order of discovery: the core group first, then groups by name; versions of a
-    /// group most stable and newest first.
+    /// group most stable and newest first, but those after the stored one that are not stored yet.
     pub group_versions: Vec<ServedGroupVersion>,
     /// With the plural name, which is compared first. There are some dozens: comparing each costs less than
     /// building a key for a map.
@@ -153,11 +153,14 @@ impl Catalog {
         for def in &tables {
             catalog.add(def, &tables, behaviours, &is_served);
         }
-        catalog.group_versions.sort_by(|a, b| {
-            (!a.group.is_empty(), &a.group)
-                .cmp(&(!b.group.is_empty(), &b.group))
-                .then_with(|| version_priority(&b.version).cmp(&version_priority(&a.version)))
+        let mut sorted: Vec<_> = std::mem::take(&mut catalog.group_versions)
+            .into_iter()
+            .map(|version| (catalog.preference(&version), version))
+            .collect();
+        sorted.sort_by(|(a, one), (b, other)| {
+            (!one.group.is_empty(), &one.group).cmp(&(!other.group.is_empty(), &other.group)).then(b.cmp(a))
         });
+        catalog.group_versions = sorted.into_iter().map(|(_, version)| version).collect();
         let served = catalog.group_versions.iter().map(|served| (served.def.group, served.def.version));
         let served: Vec<_> = served.collect();
         let others = orch_meta::VOCABULARIES.iter().filter(|other| other.name != vocabulary.name);
@@ -165,6 +168,26 @@ impl Catalog {
         let spellings = others.map(|other| Arc::new(Spelling::new(other, vocabulary, &served, types())));
         catalog.spellings = spellings.collect();
         catalog
+    }
+
+    /// How much a version is preferred among those of its group; the greatest comes first. A version whose
+    /// kinds are all stored in an older one that is served comes right after that one: servers of the last
+    /// release may not know it yet. Kinds that have no other version do not count.
+    fn preference(&self, version: &ServedGroupVersion) -> (Priority, bool, Priority) {
+        let own = version_priority(&version.version);
+        let served = |def: &ResourceDef| self.resources().find(|served| std::ptr::eq(served.def, def));
+        let has_others = |served: &&Arc<ServedResource>| {
+            self.resources()
+                .any(|other| are_versions(other.def, served.def) && other.def.version != version.version)
+        };
+        let stored = version.resources.iter().filter_map(|&def| served(def)).filter(has_others).map(|kind| {
+            let stored = kind.storage_version().filter(|stored| served(stored.def).is_some());
+            stored.map_or(own, |stored| version_priority(stored.def.version))
+        });
+        match stored.max() {
+            Some(stored) if stored < own => (stored, false, own),
+            _ => (own, true, own),
+        }
     }
 
     /// The kind at a URL's group (vocabulary spelling, `""` for core), version and plural.
@@ -300,8 +323,11 @@ fn types_of(def: &'static ResourceDef) -> impl Iterator<Item = &'static TypeDef>
     std::iter::once(def.type_def).chain(below.map(|body| body.type_def))
 }
 
+/// How stable a version is, and its numbers.
+type Priority = (u8, u32, u32);
+
 /// Orders versions by preference: stable before beta before alpha, newer before older.
-fn version_priority(version: &str) -> (u8, u32, u32) {
+fn version_priority(version: &str) -> Priority {
     let number = |text: &str| text.parse::<u32>().unwrap_or(0);
     let stem = version.strip_prefix('v').unwrap_or(version);
     match stem
@@ -316,7 +342,11 @@ fn version_priority(version: &str) -> (u8, u32, u32) {
 
 #[cfg(test)]
 mod tests {
-    use orch_runtime::resource_def::ResourceDef;
+    use orch_api::flowcontrol::v1::PriorityLevelConfiguration;
+    use orch_runtime::{
+        object::Kind,
+        resource_def::{ConversionDef, GroupVersionDef, ResourceDef},
+    };
 
     use super::{Catalog, version_priority};
     use crate::behaviour::Behaviours;
@@ -342,6 +372,37 @@ mod tests {
                 "{group}"
             );
         }
+    }
+
+    /// A version that is not stored yet is not preferred yet: servers of the last release do not know it.
+    #[test]
+    fn the_stored_version_is_preferred_before_those_that_are_not_stored_yet() {
+        let def = |version, storage_version, conversion| -> &'static ResourceDef {
+            let base = PriorityLevelConfiguration::RESOURCE;
+            let def = ResourceDef { group: "example.com", version, storage_version, conversion, ..*base };
+            Box::leak(Box::new(def))
+        };
+        let table = |def: &'static ResourceDef| -> &'static GroupVersionDef {
+            let resources: &'static [&'static ResourceDef] = Box::leak(Box::new([def]));
+            let ResourceDef { group, version, .. } = *def;
+            let table = GroupVersionDef { group, version, resources, feature_gates: &[], schemas: "{}" };
+            Box::leak(Box::new(table))
+        };
+        let order = |stored: &str, off: &str| {
+            // The conversions lead to the newest version.
+            let to = def("v2", stored == "v2", None);
+            let older = |version| def(version, stored == version, Some(ConversionDef { to, steps: &[] }));
+            let tables = [older("v1alpha1"), to, older("v1")].map(table);
+            let is_served = |def: &ResourceDef| def.version != off;
+            let catalog =
+                Catalog::of_served(&orch_meta::KUBERNETES, tables, &Behaviours::default(), is_served);
+            let versions = catalog.group_versions.iter().filter(|version| version.resources().count() > 0);
+            versions.map(|version| version.version.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(order("v2", ""), ["v2", "v1", "v1alpha1"]);
+        assert_eq!(order("v1", ""), ["v1", "v2", "v1alpha1"]);
+        assert_eq!(order("v1alpha1", ""), ["v1alpha1", "v2", "v1"]);
+        assert_eq!(order("v1", "v1"), ["v2", "v1alpha1"], "what is not served cannot be preferred");
     }
 
     #[test]

@@ -54,12 +54,33 @@ fn typed(into: &ServedResource, tree: Tree) -> Result<Tree, serde_json::Error> {
     Ok(tree)
 }
 
-/// Puts the managed fields that were written in other versions into the names of this one.
+/// Puts the managed fields that were written in other versions into the names of this one. Those of versions
+/// that are gone are dropped, because nobody knows what their names mean.
 pub fn name_owners_here(resource: &ServedResource, tree: &mut Tree) {
+    drop_owners_of_unknown_versions(resource, tree);
     for (form, entry) in owners_of_others(resource, tree) {
         if let Some(fields) = entry.get_mut("fieldsV1") {
             Way::between(form.def, resource.def).convert_owned(fields);
         }
+    }
+}
+
+fn drop_owners_of_unknown_versions(resource: &ServedResource, tree: &mut Tree) {
+    let is_known = |entry: &Tree| {
+        let version = entry.get("apiVersion").and_then(Tree::as_str).unwrap_or_default();
+        // An entry that names no version is another fault.
+        version.is_empty()
+            || version == resource.api_version
+            || resource.forms.iter().any(|form| form.api_version == version)
+    };
+    if Meta::of(tree).managed_fields().iter().all(is_known) {
+        return;
+    }
+    let Some(metadata) = tree.get_mut("metadata").and_then(Tree::as_object_mut) else { return };
+    let Some(entries) = metadata.get_mut(field::MANAGED_FIELDS).and_then(Tree::as_array_mut) else { return };
+    entries.retain(is_known);
+    if entries.is_empty() {
+        metadata.remove(field::MANAGED_FIELDS);
     }
 }
 
@@ -107,3 +128,6 @@ fn owners_of_others<'t>(
         Some((form, entry))
     })
 }
+
+#[cfg(test)]
+mod tests;

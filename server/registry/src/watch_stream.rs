@@ -5,13 +5,13 @@
 
 use std::{
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     task::{Context, Poll, Waker, ready},
     time::Duration,
 };
 
 use bytes::Bytes;
-use orch_runtime::vocabulary::Vocabulary;
+use orch_runtime::{resource_def::ResourceDef, vocabulary::Vocabulary};
 use orch_storage::{Event, EventKind, Object, Revision, Snapshot, StoreError, Watch};
 use tokio::{
     sync::watch,
@@ -285,21 +285,34 @@ fn seen(resource: &ServedResource, selection: &Selection, event: &Event) -> Resu
 /// # Errors
 /// 500 where the stored object is damaged.
 pub fn state(resource: &ServedResource, change: ChangeType, event: &Event) -> Result<Bytes> {
-    /// The last state before an update, under the version of the update.
-    struct Departed(Result<Bytes>);
     match event.previous() {
         Some(previous) if change == ChangeType::Deleted && event.kind() == EventKind::Put => {
-            if resource.stored_as.is_some() {
-                return stored::at_revision(resource, previous, event.revision());
+            let mut known = event.memo(|_| OnceLock::<Box<Departed>>::new());
+            loop {
+                let departed = known.get_or_init(|| Box::new(Departed::of(resource, previous, event)));
+                if std::ptr::eq(departed.def, resource.def) {
+                    return departed.state.clone();
+                }
+                known = &departed.others;
             }
-            let departed = event.memo(|event| {
-                let state = stored::at_revision(resource, previous, event.revision());
-                event.memo_grows(state.as_ref().map_or(0, Bytes::len));
-                Departed(state)
-            });
-            departed.0.clone()
         }
         _ => stored::bytes_of(resource, event.object()).cloned(),
+    }
+}
+
+/// The last state before an update, under the version of the update, in one form; and in others. It is made
+/// once for all watchers of a form.
+struct Departed {
+    def: &'static ResourceDef,
+    state: Result<Bytes>,
+    others: OnceLock<Box<Departed>>,
+}
+
+impl Departed {
+    fn of(resource: &ServedResource, previous: &Object, event: &Event) -> Self {
+        let state = stored::at_revision(resource, previous, event.revision());
+        event.memo_grows(state.as_ref().map_or(0, Bytes::len));
+        Departed { def: resource.def, state, others: OnceLock::new() }
     }
 }
 

@@ -27,6 +27,7 @@ pub struct Event {
     previous: Option<Arc<Object>>,
     memo: Memo,
     frame_bytes: FrameBytes,
+    history_bytes: u64,
 }
 
 impl Event {
@@ -37,14 +38,21 @@ impl Event {
         previous: Option<Arc<Object>>,
         frames: &FrameTotal,
     ) -> Self {
+        /// An event, its place in the logs, and an object without its value.
+        const OVERHEAD: usize = 384;
         let frame_bytes = FrameBytes::of(frames);
-        Self { kind, time, object, previous, memo: Memo::default(), frame_bytes }
+        let removed = if kind == EventKind::Remove { object.size() } else { 0 };
+        let replaced = previous.as_ref().map_or(0, |previous| previous.held_bytes());
+        let history_bytes = (OVERHEAD + removed + replaced) as u64;
+        Self { kind, time, object, previous, memo: Memo::default(), frame_bytes, history_bytes }
     }
 
     /// The same event without what was computed from it.
     pub(crate) fn without_memo(&self) -> Self {
         let (object, previous) = (Arc::clone(&self.object), self.previous.clone());
-        Self::new(self.kind, self.time, object, previous, self.frame_bytes.total())
+        let bare = Self::new(self.kind, self.time, object, previous, self.frame_bytes.total());
+        // The sum of all events stays right.
+        Self { history_bytes: self.history_bytes, ..bare }
     }
 
     /// What happened.
@@ -99,12 +107,10 @@ impl Event {
         self.frame_bytes.get()
     }
 
-    /// Memory in bytes that is held only because history is kept: what the event replaced, and itself.
+    /// Memory in bytes that is held only because history is kept: what the event replaced, with what had been
+    /// computed from it by then, and the event itself.
     pub(crate) fn history_bytes(&self) -> u64 {
-        /// An event, its place in the logs, and an object without its value.
-        const OVERHEAD: usize = 384;
-        let removed = if self.kind == EventKind::Remove { self.object.size() } else { 0 };
-        (OVERHEAD + removed + self.previous.as_ref().map_or(0, |previous| previous.size())) as u64
+        self.history_bytes
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 
@@ -16,6 +17,7 @@ pub struct Object {
     revision: Revision,
     value: Result<Bytes, Corrupt>,
     memo: Memo,
+    memo_bytes: AtomicUsize,
 }
 
 /// A stored value that is not what was written: its checksum does not fit.
@@ -30,7 +32,7 @@ pub struct Corrupt {
 
 impl Object {
     pub(crate) fn new(key: Arc<Key>, revision: Revision, value: Result<Bytes, Corrupt>) -> Self {
-        Self { key, revision, value, memo: Memo::default() }
+        Self { key, revision, value, memo: Memo::default(), memo_bytes: AtomicUsize::new(0) }
     }
 
     /// Its name.
@@ -60,6 +62,17 @@ impl Object {
     /// the state is in memory. Decoded labels, an encoding in another format.
     pub fn memo<T: Send + Sync + 'static>(&self, init: impl FnOnce(&Self) -> T) -> &T {
         self.memo.get_or_init(|| init(self))
+    }
+
+    /// Says that a value of [`memo`](Object::memo) holds this many bytes. They count as memory of the history
+    /// once the state is replaced.
+    pub fn memo_grows(&self, bytes: usize) {
+        self.memo_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The size of the value and of what was computed from it, in bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.size() + self.memo_bytes.load(Ordering::Relaxed)
     }
 
     /// The key under which a store keeps this state; none where it is kept as it is.

@@ -269,6 +269,27 @@ mod tests {
         assert_eq!((held.state_bytes, held.frame_bytes), (0, 0));
     }
 
+    /// A copy in another form is memory of the history as soon as its state is.
+    #[tokio::test]
+    async fn what_was_computed_from_a_state_counts_once_it_is_replaced() {
+        const BYTES: u64 = 10_000;
+        let storage = open(Disk::default(), ReferenceConfig::default());
+        let key = Key::new(ResourceName::new("configmaps"), "ns", "a");
+        let body = Body::new(Vec::new(), 0);
+        let create = Change::Create { key: key.clone(), body: body.clone() };
+        let created = storage.commit(create).await.unwrap().object;
+        created.memo_grows(BYTES as usize);
+        let before = storage.history().state_bytes;
+        assert!(before < BYTES, "the state is there anyway: {before}");
+        let replace = Change::Replace { key, expected: created.revision(), body };
+        storage.commit(replace).await.unwrap();
+        assert!(storage.history().state_bytes >= before + BYTES);
+        // What comes later does not count, and takes nothing away.
+        created.memo_grows(BYTES as usize);
+        storage.compact(storage.current_revision()).await.unwrap();
+        assert_eq!(storage.history().state_bytes, 0);
+    }
+
     /// Where there is no room for the whole retention time, history is shorter, and says so.
     #[tokio::test]
     async fn history_says_that_it_is_too_short() {

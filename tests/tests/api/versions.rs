@@ -150,6 +150,118 @@ async fn every_patch_works_in_every_version() {
 }
 
 #[tokio::test]
+async fn lists_come_in_pages_in_every_version() {
+    let server = server().await;
+    let admin = server.admin();
+    for number in 0..5 {
+        let name = format!("l{number}");
+        admin.post(V1, &level(V1, &name, Some(number))).await.expect(201);
+    }
+    for path in ALL {
+        let whole = admin.get(&format!("{path}?labelSelector=team")).await.expect(200);
+        let (mut items, mut token) = (Vec::new(), String::new());
+        loop {
+            let page = format!("{path}?labelSelector=team&limit=2&continue={token}");
+            let page = admin.get(&page).await.expect(200);
+            assert_eq!(page["apiVersion"], level(path, "l", None)["apiVersion"]);
+            items.extend(page["items"].as_array().unwrap().iter().cloned());
+            token = page["metadata"]["continue"].as_str().unwrap_or_default().to_owned();
+            if token.is_empty() {
+                break;
+            }
+        }
+        assert_eq!(json!(items), whole["items"], "{path}");
+        let found: Vec<Value> = items.iter().map(|item| shares(item, path)).collect();
+        assert_eq!(found, (0..5).map(Value::from).collect::<Vec<_>>(), "{path}");
+        // A page may begin in one version and go on in another one.
+        let first = admin.get(&format!("{V1}?labelSelector=team&limit=4")).await.expect(200);
+        let token = first["metadata"]["continue"].as_str().unwrap();
+        let rest =
+            admin.get(&format!("{path}?labelSelector=team&limit=4&continue={token}")).await.expect(200);
+        assert_eq!(rest["items"][0], items[4], "{path}");
+    }
+}
+
+#[tokio::test]
+async fn every_form_of_an_answer_is_in_the_version_that_asks() {
+    const METADATA: &str = "application/json;as=PartialObjectMetadata;v=v1;g=meta.orch.io";
+    const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.orch.io";
+    const PROTOBUF: &str = "application/vnd.orch.protobuf";
+    let server = server().await;
+    let admin = server.admin();
+    admin.post(V1, &level(V1, "l", Some(0))).await.expect(201);
+    for path in ALL {
+        let get = async |path: &str, accept: &str| {
+            admin.request(Method::GET, path).header("accept", accept).send().await
+        };
+        let read = admin.get(&format!("{path}/l")).await.expect(200);
+        let metadata = get(&format!("{path}/l"), METADATA).await.expect(200);
+        assert_eq!(metadata["kind"], "PartialObjectMetadata");
+        // What the version keeps in an annotation is there too.
+        assert_eq!(metadata["metadata"], read["metadata"], "{path}");
+        let list = get(&format!("{path}?labelSelector=team"), METADATA_LIST).await.expect(200);
+        assert_eq!(list["items"][0]["metadata"], read["metadata"], "{path}");
+
+        // The stored form in protobuf is that of the version, and is read back as the same object.
+        let answer = get(&format!("{path}/l"), PROTOBUF).await;
+        let is_known = answer.status == 200;
+        let json = get(&format!("{path}/l"), &format!("{PROTOBUF},application/json")).await;
+        assert!(is_known || (answer.status == 406 && json.expect(200) == read), "{path}: {}", answer.status);
+        if is_known {
+            let version = format!("flowcontrol.apiserver.orch.io/{}", version_in(path));
+            let names_it = answer.body.windows(version.len()).any(|bytes| bytes == version.as_bytes());
+            assert!(names_it, "{path}");
+            let put = admin.request(Method::PUT, &format!("{path}/l")).body(PROTOBUF, answer.body.clone());
+            assert_eq!(put.send().await.expect(200), read, "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_status_is_replaced_in_every_version() {
+    let server = server().await;
+    let admin = server.admin();
+    admin.post(V1, &level(V1, "l", Some(3))).await.expect(201);
+    for (number, path) in ALL.into_iter().enumerate() {
+        let mut sent = admin.get(&format!("{path}/l/status")).await.expect(200);
+        assert_eq!(shares(&sent, path), 3);
+        let kind = format!("Seen{number}");
+        sent["status"]["conditions"] = json!([{"type": kind, "status": "True", "lastTransitionTime": null, "reason": "", "message": ""}]);
+        sent["spec"]["limited"][shares_in(path)] = json!(9);
+        let put = admin.put(&format!("{path}/l/status"), &sent).await.expect(200);
+        assert_eq!((&put["status"]["conditions"][0]["type"], shares(&put, path)), (&json!(kind), json!(3)));
+        for other in ALL {
+            let read = admin.get(&format!("{other}/l")).await.expect(200);
+            assert_eq!((&read["status"], version(&read)), (&put["status"], version(&put)), "{path} {other}");
+        }
+        // The version of before is a conflict, whichever one is spoken.
+        let mut late = admin.get(&format!("{path}/l")).await.expect(200);
+        late["metadata"]["resourceVersion"] = sent["metadata"]["resourceVersion"].clone();
+        admin.put(&format!("{path}/l/status"), &late).await.refused(409, "Conflict");
+    }
+}
+
+#[tokio::test]
+async fn a_watch_begins_with_what_there_is_in_its_own_version() {
+    let server = server().await;
+    let admin = server.admin();
+    admin.post(V1BETA2, &level(V1BETA2, "l", Some(3))).await.expect(201);
+    let query = "watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan\
+                 &labelSelector=team%3Dl";
+    for path in ALL {
+        let mut watch = admin.watch(&format!("{path}?{query}")).await;
+        let first = watch.expect("ADDED").await;
+        assert_eq!(
+            (&first["apiVersion"], shares(&first, path)),
+            (&level(path, "", None)["apiVersion"], json!(3))
+        );
+        let bookmark = watch.expect("BOOKMARK").await;
+        assert_eq!(bookmark["apiVersion"], first["apiVersion"], "{path}");
+        assert_eq!(bookmark["metadata"]["annotations"]["orch.io/initial-events-end"], "true", "{bookmark}");
+    }
+}
+
+#[tokio::test]
 async fn a_watch_shows_its_own_version_whoever_writes() {
     let server = server().await;
     let admin = server.admin();

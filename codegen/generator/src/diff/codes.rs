@@ -21,6 +21,7 @@ codes! {
     SELECTOR_LOST = "B108",
     BEHAVIOUR = "B109",
     PROTOBUF_LOST = "B110",
+    CONVERSION = "B111",
     FIELD_REMOVED = "B201",
     NOW_REQUIRED = "B202",
     NEW_REQUIRED = "B203",
@@ -47,6 +48,8 @@ codes! {
     NOT_SERVED = "B306",
     OVERDUE = "B307",
     HISTORY = "B308",
+    PREFERRED_EARLY = "B309",
     ELEMENT_REMOVED = "B401",
     STAGE = "B402",
+    BACKDATED = "B403",
 }

@@ -1,9 +1,10 @@
-//! Flags, gates, metrics and behaviours: none goes before its time, and none goes back.
+//! Flags, gates, metrics, annotations, configurations and behaviours: none goes before its time, and none
+//! goes back.
 
 use super::{
     codes,
     comparison::{Comparison, Finding},
-    releases::{Period, Release},
+    releases::{Period, Release, backdated},
     stability::Stability,
     surface::{CLASSES, Class, Element},
 };
@@ -20,7 +21,19 @@ pub(super) fn compare(cx: &mut Comparison<'_>) {
                 let help = "a stage is a promise: leave it, and deprecate the element".to_owned();
                 (codes::STAGE, message, help, &new.span)
             }
-            Some(_) => continue,
+            Some(new) => {
+                let current = cx.new.releases.current();
+                let Some((since, current)) = backdated(old.deprecated, new.deprecated, current) else {
+                    continue;
+                };
+                let message = format!(
+                    "the {} `{name}` is said to be deprecated since {since}, and was not",
+                    class.noun
+                );
+                let help =
+                    format!("nobody was warned before this release: write \"{current}\" or a later one");
+                (codes::BACKDATED, message, help, &new.span)
+            }
             None => match missing(cx, class, old) {
                 None => continue,
                 Some(help) => {
@@ -39,12 +52,19 @@ pub(super) fn compare(cx: &mut Comparison<'_>) {
 fn missing(cx: &Comparison<'_>, class: &Class, old: &Element) -> Option<String> {
     let (stays, lives) = match old.stage {
         Stability::Alpha => return None,
-        Stability::Beta => (class.beta, class.lifetime.map(|(beta, _)| beta)),
+        Stability::Beta => (Some(class.beta), class.lifetime.map(|(beta, _)| beta)),
         Stability::Stable => (class.stable, class.lifetime.map(|(_, stable)| stable)),
     };
     let is_over = |period: Period, from: Option<Release>| {
         let (from, now) = from.zip(cx.new.releases.current())?;
         cx.new.releases.is_over(period, from, now).then_some(())
+    };
+    let Some(stays) = stays else {
+        let is_new_major = old.deprecated.zip(cx.new.releases.current());
+        let is_new_major = is_new_major.is_some_and(|(since, now)| now.major > since.major);
+        let help =
+            "a stable one stays for all releases of a major version, and is deprecated before the next";
+        return (!is_new_major).then(|| help.to_owned());
     };
     if is_over(stays, old.deprecated).is_none() {
         return Some(match old.deprecated {

@@ -5,10 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     codes,
     comparison::{Comparison, Finding, Named},
+    conversions,
+    releases::BETA,
+    stability::Stability,
     state::{Declared, words},
     values::is_wider,
+    versions::Stages,
 };
-use crate::{diagnostic::Span, idl::Word as _, model::Verb, source::Node};
+use crate::{
+    diagnostic::Span,
+    idl::Word as _,
+    model::{UpdateCheck, Verb},
+    source::Node,
+};
 
 /// Flags of `x-orch-resource`: what each is where it is not written, and which change of it breaks clients.
 const FLAGS: &[(&str, bool, Breaks)] = &[
@@ -41,6 +50,8 @@ pub(super) fn compare<'s>(cx: &mut Comparison<'s>, name: &'s str, old: &'s Decla
     kind.subresources(cx);
     kind.selectors(cx);
     kind.flags(cx);
+    kind.update_checks(cx);
+    conversions::compare(cx, name, &old.name, (kind.old, kind.new));
     cx.types(name, name);
 }
 
@@ -193,6 +204,24 @@ impl<'s> Kind<'s> {
     }
 }
 
+impl<'s> Kind<'s> {
+    /// What is checked in an update that was not checked before.
+    fn update_checks(&self, cx: &mut Comparison<'s>) {
+        const KEYWORD: &str = "updateChecks";
+        let checks = |side: Named<'s>| match side.node.get(KEYWORD) {
+            Some(_) => words(side.node, KEYWORD),
+            None => UpdateCheck::WORDS.iter().map(|(word, _)| *word).collect(),
+        };
+        let (old, new) = (checks(self.old), checks(self.new));
+        // `fields` is a part of `rules`.
+        for check in new.difference(&old).filter(|check| **check != "fields" || !old.contains("rules")) {
+            let message = format!("updates of `{}` are checked by `{check}` too", self.name);
+            let help = "writes that were good may be refused: leave it out, or make a new version";
+            self.keyword(cx, codes::RULE, KEYWORD, message, help);
+        }
+    }
+}
+
 struct Subresource<'s> {
     verbs: BTreeSet<&'s str>,
     body: Option<&'s str>,
@@ -224,22 +253,55 @@ fn subresources(resource: &Node) -> BTreeMap<&str, Subresource<'_>> {
     named.collect()
 }
 
-/// A kind that is not there any more, unless it was announced for this release.
+/// A kind that is not there any more, unless it was announced for this release, and has had its time.
 pub(super) fn removed(cx: &mut Comparison<'_>, name: &str, old: &Declared, resource: &Node) {
-    let announced = resource.get("lifecycle").and_then(|lifecycle| lifecycle.get("removed")?.text());
-    let removed = announced.and_then(|text| text.parse().ok());
-    if removed.is_some() && removed <= cx.new.releases.current() {
-        return;
-    }
+    let stages = Stages::of(resource);
+    let current = cx.new.releases.current();
     let message = format!("the kind `{}` of {} is removed", old.name, old.group_version());
-    let help = match announced {
-        None => "keep it, say `lifecycle: {deprecated: ..., removed: ...}`, and remove it in that release"
-            .to_owned(),
-        Some(release) => format!("keep it until release {release} is the last one in releases.yaml"),
+    let is_announced = stages.removed.is_some() && stages.removed <= current;
+    let (code, help) = if is_announced {
+        let Some(fault) = too_early(cx, old.stability(), &stages) else { return };
+        if cx.old.has_accepted(fault.0, name) {
+            return;
+        }
+        fault
+    } else {
+        let help = match stages.removed {
+            None => {
+                "keep it, say `lifecycle: {deprecated: ..., removed: ...}`, and remove it in that release"
+                    .to_owned()
+            }
+            Some(release) => format!("keep it until release {release} is the last one in releases.yaml"),
+        };
+        (codes::KIND_REMOVED, help)
     };
     let nearest = cx.new.types.values().find(|ty| ty.group == old.group && ty.name == old.name);
     let new: &Span = nearest.map_or(&cx.new.span, |ty| &ty.span);
     let (new, old, was) = (new.clone(), old.span.clone(), "it was declared here".to_owned());
     let at = name.to_owned();
-    cx.found.push(Finding { code: codes::KIND_REMOVED, at, message, help, new, old, was });
+    cx.found.push(Finding { code, at, message, help, new, old, was });
+}
+
+/// Why a version cannot go in this release although its removal was announced for it. The announcement may
+/// never have been judged, and the dates of its releases were not known then.
+fn too_early(
+    cx: &Comparison<'_>,
+    stability: Stability,
+    stages: &Stages<'_>,
+) -> Option<(&'static str, String)> {
+    let current = cx.new.releases.current()?;
+    match stability {
+        Stability::Alpha => None,
+        Stability::Beta => {
+            let since = stages.deprecated.filter(|since| cx.new.releases.is_over(BETA, *since, current));
+            let told = stages.deprecated.map_or_else(String::new, |since| format!(" since {since}"));
+            let help = format!("keep it until it has been deprecated{told} for {BETA}, whichever is longer");
+            since.is_none().then_some((codes::REMOVED_EARLY, help))
+        }
+        Stability::Stable => {
+            let had_it = cx.old.releases.current().or(stages.deprecated).or(stages.introduced);
+            let help = "a stable version stays for all releases of a major version: keep it".to_owned();
+            had_it.is_none_or(|had_it| current.major <= had_it.major).then_some((codes::STABLE_REMOVED, help))
+        }
+    }
 }

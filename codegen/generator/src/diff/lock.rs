@@ -9,14 +9,18 @@
 //! }
 //! ```
 //!
-//! Where the folder has a `surface.yaml`, it is there too, as `surface`. Types are as in the schema files,
+//! Where the folder has a `surface.yaml`, it is there too, as `surface`. Protobuf tags of fields that are
+//! gone are listed as `retired`: `{"type": .., "tag": 5, "field": "size"}`. Types are as in the schema files,
 //! without what is documentation alone. A field is a line, so that a review sees what changes.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use super::{
     releases::Releases,
-    state::{Accepted, Declared, State},
+    state::{Accepted, Declared, Retired, State},
     surface::Surface,
 };
 use crate::{
@@ -56,13 +60,23 @@ pub fn text(state: &State) -> String {
         surface.push_str(",\n  \"surface\": ");
         write(node, 1, false, LINES - 1, &mut surface);
     }
-    let blocks = [
+    let retired: Vec<String> = state.retired.iter().map(retired_line).collect();
+    let mut blocks = vec![
         format!("  \"lock\": {FORMAT}"),
         block("releases", "{", &releases, "}"),
         block("accepted", "[", &accepted.collect::<Vec<_>>(), "]"),
-        block("types", "{", &types.collect::<Vec<_>>(), "}"),
     ];
+    if !retired.is_empty() {
+        blocks.push(block("retired", "[", &retired, "]"));
+    }
+    blocks.push(block("types", "{", &types.collect::<Vec<_>>(), "}"));
     format!("{{\n{}{surface}\n}}\n", blocks.join(",\n"))
+}
+
+fn retired_line(retired: &Retired) -> String {
+    let Retired { ty, inline, tag, field } = retired;
+    let inline = inline.map_or_else(String::new, |inline| format!("\"inline\": {inline}, "));
+    format!("    {{\"type\": {}, {inline}\"tag\": {tag}, \"field\": {}}}", quoted(ty), quoted(field))
 }
 
 fn block(key: &str, open: &str, lines: &[String], close: &str) -> String {
@@ -169,6 +183,22 @@ fn state(node: &Node, path: &Path, diagnostics: &mut Diagnostics) -> Option<Stat
             }
         }
     }
+    let mut retired = BTreeSet::new();
+    for entry in node.get("retired").map(Node::items).unwrap_or_default() {
+        let number = |key: &str| entry.get(key).and_then(|number| number.to_json().as_i64());
+        let read = || {
+            let (ty, field) = (text(entry, "type")?, text(entry, "field")?);
+            Some(Retired { ty, field, inline: number("inline"), tag: number("tag")? })
+        };
+        match read() {
+            Some(entry) => drop(retired.insert(entry)),
+            None => {
+                diagnostics
+                    .error(&entry.span, "a retired tag has `type`, `tag` and `field`", "add them")
+                    .code("E0132");
+            }
+        }
+    }
     let mut types = BTreeMap::new();
     for (name, schema) in node.get("types").map(Node::entries).unwrap_or_default() {
         // Read as the schema language reads it, so that no part of it goes unnoticed.
@@ -184,5 +214,5 @@ fn state(node: &Node, path: &Path, diagnostics: &mut Diagnostics) -> Option<Stat
             }
         }
     }
-    Some(State { types, releases, surface, accepted, span: Span::whole_file(path) })
+    Some(State { types, releases, surface, accepted, retired, span: Span::whole_file(path) })
 }

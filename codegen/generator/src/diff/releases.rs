@@ -68,6 +68,19 @@ impl fmt::Display for Period {
     }
 }
 
+/// How long a beta version lives until it is deprecated, and from then until it is removed.
+pub const BETA: Period = Period { months: 9, releases: 3 };
+
+/// A deprecation that is said to have begun before this release, and before what was said of it: with both.
+pub fn backdated(
+    before: Option<Release>,
+    now: Option<Release>,
+    current: Option<Release>,
+) -> Option<(Release, Release)> {
+    let (now, current) = now.zip(current)?;
+    (now < current && before.is_none_or(|before| now < before)).then_some((now, current))
+}
+
 /// The releases of a product.
 #[derive(Debug, Default)]
 pub struct Releases {

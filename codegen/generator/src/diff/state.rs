@@ -28,8 +28,24 @@ pub struct State {
     pub surface: Surface,
     /// Breaking changes that were accepted before, with the reason; of a lock.
     pub accepted: Vec<Accepted>,
+    /// Protobuf tags that fields had which are gone; of a lock.
+    pub retired: BTreeSet<Retired>,
     /// The folder or the lock.
     pub span: Span,
+}
+
+/// A protobuf tag that no field has any more. Clients and stored objects know it as that of the field that is
+/// gone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Retired {
+    /// The qualified name of the type.
+    pub ty: String,
+    /// The number of the message around the field, if any.
+    pub inline: Option<i64>,
+    /// The number.
+    pub tag: i64,
+    /// The field that had it.
+    pub field: String,
 }
 
 /// A named type.
@@ -102,7 +118,26 @@ impl State {
         let is_good = !found.has_errors();
         diagnostics.append(found);
         let span = Span::whole_file(&inputs.schema.path);
-        is_good.then_some(State { types, releases, surface, accepted: Vec::new(), span })
+        let (accepted, retired) = (Vec::new(), BTreeSet::new());
+        is_good.then_some(State { types, releases, surface, accepted, retired, span })
+    }
+
+    /// Remembers the tags that an older state had, or remembered, and that no field has any more. Types that
+    /// are gone are forgotten, and alpha versions promise nothing.
+    pub fn retire_tags(&mut self, old: &State) {
+        let was = |ty: &String, ((inline, tag), found): ((Option<i64>, i64), Tag<'_>)| Retired {
+            ty: ty.clone(),
+            inline,
+            tag,
+            field: found.field.to_owned(),
+        };
+        let had = old.types.iter().filter(|(_, ty)| ty.stability() != Stability::Alpha);
+        let had = had.flat_map(|(name, ty)| tags(&ty.schema).into_iter().map(move |tag| was(name, tag)));
+        let is_retired = |tag: &Retired| {
+            let ty = self.types.get(&tag.ty);
+            ty.is_some_and(|ty| !tags(&ty.schema).contains_key(&(tag.inline, tag.tag)))
+        };
+        self.retired = had.chain(old.retired.iter().cloned()).filter(is_retired).collect();
     }
 
     /// Whether a lock has this change as accepted.
@@ -138,6 +173,25 @@ impl State {
 /// The fields of a schema, with their names.
 pub fn properties(schema: &Node) -> &[(source::Spanned<String>, Node)] {
     schema.get("properties").map(Node::entries).unwrap_or_default()
+}
+
+/// A field with a protobuf tag.
+pub struct Tag<'s> {
+    /// Its name.
+    pub field: &'s str,
+    /// Where the tag is written.
+    pub span: &'s Span,
+}
+
+/// The fields of an object by the number of the message around them, if any, and their own.
+pub fn tags(schema: &Node) -> BTreeMap<(Option<i64>, i64), Tag<'_>> {
+    let number = |field: &Node, key: &str| field.get(key).and_then(|tag| tag.to_json().as_i64());
+    let tagged = properties(schema).iter().filter_map(|(name, field)| {
+        let tag = number(field, "x-orch-tag")?;
+        let found = Tag { field: &name.value, span: field.place("x-orch-tag") };
+        Some(((number(field, "x-orch-inline-tag"), tag), found))
+    });
+    tagged.collect()
 }
 
 /// The words of a list.

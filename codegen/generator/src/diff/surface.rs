@@ -1,4 +1,5 @@
-//! `surface.yaml`: what a product promises beside its schema: flags, feature gates, metrics, behaviours.
+//! `surface.yaml`: what a product promises beside its schema: flags, feature gates, metrics, annotations,
+//! configuration files, behaviours.
 //!
 //! ```yaml
 //! flags:
@@ -7,6 +8,10 @@
 //!   WidgetColours: {stage: beta, deprecated: "1.31"}
 //! metrics:
 //!   widgets_made_total: {stage: stable, introduced: "1.28"}
+//! annotations:
+//!   example.com/colour: stable
+//! configurations:
+//!   audit.example.com/v1beta1 Policy: {stage: beta, introduced: "1.30"}
 //! ```
 //!
 //! An entry is a stage, or a map with it. What goes was deprecated, and stays for a time that depends on the
@@ -15,7 +20,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    releases::{Period, Release},
+    releases::{BETA, Period, Release},
     stability::Stability,
 };
 use crate::{
@@ -31,8 +36,8 @@ pub(super) struct Class {
     pub noun: &'static str,
     /// Of a beta element.
     pub beta: Period,
-    /// Of a stable element.
-    pub stable: Period,
+    /// Of a stable element; none where it stays for all releases of a major version.
+    pub stable: Option<Period>,
     /// How long an element is there in all, where that is promised: beta, stable.
     pub lifetime: Option<(Period, Period)>,
 }
@@ -44,26 +49,24 @@ const fn period(months: u32, releases: u32) -> Period {
 /// All of them.
 pub(super) const CLASSES: &[Class] = &[
     // For operators.
-    Class { key: "flags", noun: "flag", beta: period(3, 1), stable: period(6, 1), lifetime: None },
+    class("flags", "flag", period(3, 1), Some(period(6, 1))),
     // For users.
-    Class { key: "commands", noun: "command", beta: period(3, 1), stable: period(12, 2), lifetime: None },
+    class("commands", "command", period(3, 1), Some(period(12, 2))),
     // A stable feature no longer has a choice, and its gate stays for a time.
-    Class { key: "gates", noun: "feature gate", beta: period(3, 1), stable: period(6, 2), lifetime: None },
+    class("gates", "feature gate", period(3, 1), Some(period(6, 2))),
     Class {
-        key: "metrics",
-        noun: "metric",
-        beta: period(4, 1),
-        stable: period(9, 3),
         lifetime: Some((period(8, 2), period(12, 4))),
+        ..class("metrics", "metric", period(4, 1), Some(period(9, 3)))
     },
-    Class {
-        key: "behaviours",
-        noun: "behaviour",
-        beta: period(12, 0),
-        stable: period(12, 0),
-        lifetime: None,
-    },
+    // Elements of an API, like its versions.
+    class("annotations", "annotation", BETA, None),
+    class("configurations", "configuration", BETA, None),
+    class("behaviours", "behaviour", period(12, 0), Some(period(12, 0))),
 ];
+
+const fn class(key: &'static str, noun: &'static str, beta: Period, stable: Option<Period>) -> Class {
+    Class { key, noun, beta, stable, lifetime: None }
+}
 
 /// The elements of a product, by class and name.
 #[derive(Debug, Default)]

@@ -1,12 +1,10 @@
 //! Types with fields: which fields there are, which are required, and how they are numbered.
 
-use std::collections::BTreeMap;
-
 use super::{
     codes,
     comparison::{Comparison, Finding, Named},
     fields, gates, rules,
-    state::{State, properties, words},
+    state::{Retired, State, properties, tags, words},
     values::{self, Shape},
 };
 use crate::{diagnostic::Span, source::Node};
@@ -40,6 +38,8 @@ fn compare<'s>(cx: &mut Comparison<'s>, old: &'s str, new: &'s str) {
     objects.map_type(cx);
     rules::compare(cx, new_name, sides);
 }
+
+const REUSED: &str = "protobuf clients would take one for the other: use a number that was never used";
 
 struct Objects<'s> {
     at: &'s str,
@@ -111,13 +111,22 @@ impl<'s> Objects<'s> {
             found(cx, (codes::PROTOBUF_LOST, self.at.to_owned()), message, help, places, "it had tags");
             return;
         }
+        for retired in cx.old.retired.iter().filter(|retired| retired.ty == self.at) {
+            let Some(new) = new.get(&(retired.inline, retired.tag)) else { continue };
+            if new.field != retired.field {
+                let at = format!("{}.{}", self.at, new.field);
+                let Retired { tag, field, .. } = retired;
+                let message = format!("tag {tag} of `{}` was `{field}`, and is `{}`", self.name, new.field);
+                let was = format!("it was the tag of `{field}`, which is gone");
+                found(cx, (codes::TAG_REUSED, at), message, REUSED, (new.span, self.old.span), &was);
+            }
+        }
         for ((inline, tag), new) in &new {
             let Some(old) = old.get(&(*inline, *tag)).filter(|old| old.field != new.field) else { continue };
             let at = format!("{}.{}", self.at, new.field);
             let message = format!("tag {tag} of `{}` was `{}`, and is `{}`", self.name, old.field, new.field);
-            let help = "protobuf clients would take one for the other: use a number that was never used";
             let was = format!("it was the tag of `{}`", old.field);
-            found(cx, (codes::TAG_REUSED, at), message, help, (new.span, old.span), &was);
+            found(cx, (codes::TAG_REUSED, at), message, REUSED, (new.span, old.span), &was);
         }
     }
 
@@ -148,20 +157,4 @@ fn found(
 ) {
     let (new, old, was, help) = (new.clone(), old.clone(), was.to_owned(), help.to_owned());
     cx.found.push(Finding { code, at, message, help, new, old, was });
-}
-
-struct Tag<'s> {
-    field: &'s str,
-    span: &'s Span,
-}
-
-/// The fields of an object by the number of the message around them, if any, and their own.
-fn tags(schema: &Node) -> BTreeMap<(Option<i64>, i64), Tag<'_>> {
-    let number = |field: &Node, key: &str| field.get(key).and_then(|tag| tag.to_json().as_i64());
-    let tagged = properties(schema).iter().filter_map(|(name, field)| {
-        let tag = number(field, "x-orch-tag")?;
-        let found = Tag { field: &name.value, span: field.place("x-orch-tag") };
-        Some(((number(field, "x-orch-inline-tag"), tag), found))
-    });
-    tagged.collect()
 }

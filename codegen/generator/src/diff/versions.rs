@@ -5,14 +5,11 @@ use std::collections::BTreeMap;
 use super::{
     codes,
     comparison::{Comparison, Finding, Named},
-    releases::{Period, Release},
+    releases::{BETA, Period, Release, backdated},
     stability::{Stability, preference},
     state::{Declared, State},
 };
 use crate::source::Node;
-
-/// How long a beta version lives until it is deprecated, and from then until it is removed.
-const BETA: Period = Period { months: 9, releases: 3 };
 
 /// Beta versions that were introduced from this release on are off by default.
 const BETAS_ARE_OFF: Release = Release { major: 1, minor: 22 };
@@ -31,16 +28,18 @@ pub(super) fn compare(cx: &mut Comparison<'_>) {
     }
 }
 
-/// The versions of a stored kind.
+/// The versions of a kind.
 struct Stored<'s> {
-    /// The one that is stored.
+    /// The one that is stored, and preferred.
     version: &'s Declared,
     /// All of them.
     all: Vec<&'s Declared>,
+    /// Nothing is stored of the kind: the version is preferred only.
+    is_virtual: bool,
 }
 
-/// The stored kinds of a state, by group and name. The version is stored that says so, or the preferred one
-/// of those that do not say that they are not.
+/// The kinds of a state, by group and name. The version is stored that says so, or the first one of those
+/// that do not say that they are not. It is also the one that clients are told to prefer.
 fn storage(state: &State) -> BTreeMap<(&str, &str), Stored<'_>> {
     let flag = |ty: &Declared, key: &str| ty.resource()?.get(key)?.to_json().as_bool();
     let rank = |ty: &Declared| {
@@ -49,11 +48,15 @@ fn storage(state: &State) -> BTreeMap<(&str, &str), Stored<'_>> {
     };
     let mut kinds: BTreeMap<(&str, &str), Stored<'_>> = BTreeMap::new();
     for (_, ty, resource) in state.kinds() {
-        if flag(ty, "virtual") == Some(true) || is_another(ty, resource) {
+        if is_another(ty, resource) {
             continue;
         }
-        let versions =
-            kinds.entry((&ty.group, &ty.name)).or_insert_with(|| Stored { version: ty, all: Vec::new() });
+        let is_virtual = flag(ty, "virtual") == Some(true);
+        let versions = kinds.entry((&ty.group, &ty.name)).or_insert_with(|| Stored {
+            version: ty,
+            all: Vec::new(),
+            is_virtual,
+        });
         versions.all.push(ty);
         if rank(ty) < rank(versions.version) {
             versions.version = ty;
@@ -72,7 +75,8 @@ fn is_another(ty: &Declared, resource: &Node) -> bool {
     resource.get("storedAs").is_some() || target.is_some_and(|target| !is_version(target))
 }
 
-/// A version is stored once a release has known it, and can be read as long as objects are stored in it.
+/// A version is stored and preferred once a release has known it, and can be read as long as objects are
+/// stored in it.
 fn stored(cx: &mut Comparison<'_>) {
     let (old, new) = (storage(cx.old), storage(cx.new));
     for ((group, kind), before) in &old {
@@ -82,22 +86,27 @@ fn stored(cx: &mut Comparison<'_>) {
             continue;
         }
         let knows = |versions: &[&Declared], version: &str| versions.iter().any(|ty| ty.version == version);
+        let (code, done) = if now.is_virtual {
+            (codes::PREFERRED_EARLY, "preferred")
+        } else {
+            (codes::STORAGE_EARLY, "stored")
+        };
         let mut found = |code: &'static str, message: String, help: String| {
             let at = format!("{group}.{}.{kind}", is.version);
-            let (new, old, was) = (is.span.clone(), was.span.clone(), format!("{} was stored", was.version));
+            let (new, old, was) = (is.span.clone(), was.span.clone(), format!("{} was {done}", was.version));
             cx.found.push(Finding { code, at, message, help, new, old, was });
         };
         if !knows(&before.all, &is.version) {
             let message =
-                format!("`{kind}` is stored in {}, which the last release does not know", is.version);
+                format!("`{kind}` is {done} in {}, which the last release does not know", is.version);
             let help = format!(
                 "say `storageVersion: false` in {}, ship that release, and remove it afterwards: servers of both \
                  releases work side by side during an upgrade",
                 is.version
             );
-            found(codes::STORAGE_EARLY, message, help);
+            found(code, message, help);
         }
-        if !knows(&now.all, &was.version) {
+        if !now.is_virtual && !knows(&now.all, &was.version) {
             let message = format!("`{kind}` was stored in {}, which is gone", was.version);
             let help =
                 format!("objects in it could not be read: keep {}, migrate, then remove it", was.version);
@@ -107,15 +116,15 @@ fn stored(cx: &mut Comparison<'_>) {
 }
 
 /// `lifecycle` of a kind. Other texts than releases are errors of the schema.
-struct Stages<'s> {
-    introduced: Option<Release>,
-    deprecated: Option<Release>,
-    removed: Option<Release>,
+pub(super) struct Stages<'s> {
+    pub introduced: Option<Release>,
+    pub deprecated: Option<Release>,
+    pub removed: Option<Release>,
     replacement: Option<&'s str>,
 }
 
 impl<'s> Stages<'s> {
-    fn of(resource: &'s Node) -> Self {
+    pub fn of(resource: &'s Node) -> Self {
         let text = |key: &str| resource.get("lifecycle")?.get(key)?.text();
         let release = |key: &str| text(key).and_then(|text| text.parse().ok());
         Stages {
@@ -211,9 +220,8 @@ impl<'s> Life<'s> {
             let message = format!("{} was to be removed in {was}, and now in {is}", self.name());
             self.found(cx, codes::HISTORY, "removed", message, "clients were told the later one: keep it");
         }
-        if let (None, Some(deprecated), Some(current)) =
-            (before.deprecated, self.now.deprecated, cx.new.releases.current())
-            && deprecated < current
+        if let Some((deprecated, current)) =
+            backdated(before.deprecated, self.now.deprecated, cx.new.releases.current())
         {
             let message = format!("{} is said to be deprecated since {deprecated}, and was not", self.name());
             let help = format!("nobody was warned before this release: write \"{current}\" or a later one");

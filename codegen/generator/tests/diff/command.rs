@@ -114,12 +114,44 @@ fn a_lock_is_written_on_purpose_and_records_what_is_allowed() {
             "{\"lock\": 1, \"releases\": {}, \"accepted\": [{\"code\": \"B1\"}], \"types\": {}}",
             "an accepted change has",
         ),
+        (
+            "{\"lock\": 1, \"releases\": {}, \"retired\": [{\"type\": \"a\"}], \"types\": {}}",
+            "a retired tag has",
+        ),
         ("{", "not valid YAML"),
     ] {
         fs::write(&lock, text).unwrap();
         let (code, _, stderr) = run(&["--import", &import, "diff", lock.to_str().unwrap(), path]);
         assert!(code == Some(2) && stderr.contains(expected), "{text}: {stderr}");
     }
+}
+
+/// Between the two locks nothing says any more that the number was used, but for the lock.
+#[test]
+fn a_tag_is_not_used_again_two_locks_later() {
+    let import = format!("orch_api={META}");
+    let gated = ", x-orch-tag: 5, x-orch-feature-gate: {name: New, stage: alpha}}";
+    let with = |field: &str| WIDGET.replace("x-orch-tag: 3}\n", &format!("x-orch-tag: 3}}\n{field}"));
+    let first = with(&format!("        first: {{description: A., type: string{gated}\n"));
+    let place = folder(&[(FILE, &first), ("releases.yaml", RELEASES)]);
+    let path = place.path().to_str().unwrap();
+    let lock = || run(&["--schema", path, "--import", &import, "lock"]);
+    assert_eq!(lock().0, Some(0));
+    fs::write(place.path().join(FILE), WIDGET).unwrap();
+    let (code, stdout, stderr) = lock();
+    assert_eq!(code, Some(0), "what is behind the gate of an alpha feature may go: {stdout}{stderr}");
+    assert_eq!(lock().0, Some(0), "it stays recorded");
+    let text = fs::read_to_string(place.path().join("schema.lock.json")).unwrap();
+    let recorded = "{\"type\": \"example.orch.io.v1.Part\", \"tag\": 5, \"field\": \"first\"}";
+    assert!(text.contains(recorded), "{text}");
+    let second = with("        second: {description: A., type: string, x-orch-tag: 5}\n");
+    fs::write(place.path().join(FILE), second).unwrap();
+    let (code, _, stderr) = lock();
+    assert!(code == Some(1) && stderr.contains("error[B210]: tag 5 of `Part` was `first`"), "{stderr}");
+    fs::write(place.path().join(FILE), first).unwrap();
+    assert_eq!(lock().0, Some(0), "the same field may come back");
+    let text = fs::read_to_string(place.path().join("schema.lock.json")).unwrap();
+    assert!(!text.contains("retired"), "{text}");
 }
 
 /// The lock of a folder is older than the folder, or the same.

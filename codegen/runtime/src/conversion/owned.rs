@@ -2,20 +2,48 @@
 
 use std::collections::BTreeMap;
 
-use super::{Direction, EACH, How, Step, in_order};
+use super::{Direction, EACH, How, Step, held, in_order};
 use crate::{Tree, TreeMap};
 
 /// Converts a set of owned fields. Who owns a value that moves owns it at its new place; who owns a value
 /// that changes owns all that is made of it.
 pub fn convert(steps: &[Step], direction: Direction, set: &mut Tree) {
+    // Owners of what only one form has stay where they are: nothing else has that name in the other form.
+    let is_moved = |step: &Step| !matches!(step.how, How::Keep | How::Constant(_));
+    let moving = || in_order(steps, direction).filter(|(_, step)| is_moved(step));
+    let mut taken: Vec<Vec<Owned>> = Vec::new();
+    for (_, step) in moving() {
+        let mut of_step = Vec::new();
+        below(set, step.at, &mut |fields| {
+            let (from, _) = step.places(direction);
+            of_step.push(from.iter().map(|place| take(fields, place, held(steps, step, place))).collect());
+        });
+        taken.push(of_step);
+    }
+    for ((_, step), taken) in moving().zip(&taken) {
+        let mut taken = taken.iter().cloned();
+        below(set, step.at, &mut |fields| put_step(step, direction, taken.next(), fields));
+    }
+    for ((_, step), taken) in moving().zip(&taken) {
+        let mut taken = taken.iter().flatten();
+        below(set, step.at, &mut |fields| {
+            for place in step.places(direction).0 {
+                if taken.next().is_some_and(Option::is_some) {
+                    forget_holders(fields, &place[..=held(steps, step, place)]);
+                }
+            }
+        });
+    }
     for (_, step) in in_order(steps, direction) {
-        below(set, step.at, &mut |fields| convert_step(step, direction, fields));
         if let (How::Move, Some((&EACH, list))) = (step.how, step.at.split_last()) {
             below(set, list, &mut |items| rename_keys(step, direction, items));
         }
     }
     sort(set);
 }
+
+/// What is owned at the places of a step.
+type Owned = Vec<Option<Tree>>;
 
 /// Items are named by their keys, `k:{"port":80}`, which may move too.
 fn rename_keys(step: &Step, direction: Direction, items: &mut TreeMap) {
@@ -39,13 +67,9 @@ fn rename_keys(step: &Step, direction: Direction, items: &mut TreeMap) {
     }
 }
 
-fn convert_step(step: &Step, direction: Direction, fields: &mut TreeMap) {
-    // Its owners stay where they are: nothing else has that name in the other form.
-    if let How::Keep | How::Constant(_) = step.how {
-        return;
-    }
-    let (from, to) = step.places(direction);
-    let taken: Vec<Option<Tree>> = from.iter().map(|place| take(fields, place)).collect();
+fn put_step(step: &Step, direction: Direction, taken: Option<Owned>, fields: &mut TreeMap) {
+    let Some(taken) = taken else { return };
+    let to = step.places(direction).1;
     if let How::Move = step.how {
         for (place, owned) in to.iter().zip(taken) {
             put(fields, place, owned);
@@ -83,19 +107,31 @@ fn below(set: &mut Tree, at: &[&str], visit: &mut impl FnMut(&mut TreeMap)) {
     }
 }
 
-/// Takes what is owned at a place, and what held it where nothing else is owned in there.
-fn take(fields: &mut TreeMap, place: &[&str]) -> Option<Tree> {
+/// Takes what is owned at a place, and what held it where nothing else is owned in there; but for so many
+/// holders from outside.
+fn take(fields: &mut TreeMap, place: &[&str], held: usize) -> Option<Tree> {
     let (name, rest) = place.split_first()?;
     let key = format!("f:{name}");
     if rest.is_empty() {
         return fields.remove(&key);
     }
     let below = fields.get_mut(&key)?.as_object_mut()?;
-    let taken = take(below, rest);
-    if taken.is_some() && below.is_empty() {
+    let taken = take(below, rest, held.saturating_sub(1));
+    if held == 0 && taken.is_some() && below.is_empty() {
         fields.remove(&key);
     }
     taken
+}
+
+/// Removes the sets that hold a place, where nothing is owned in there.
+fn forget_holders(fields: &mut TreeMap, place: &[&str]) {
+    let Some((name, rest @ [_, ..])) = place.split_first() else { return };
+    let key = format!("f:{name}");
+    let Some(below) = fields.get_mut(&key).and_then(Tree::as_object_mut) else { return };
+    forget_holders(below, rest);
+    if below.is_empty() {
+        fields.remove(&key);
+    }
 }
 
 fn put(fields: &mut TreeMap, place: &[&str], owned: Option<Tree>) {

@@ -1,21 +1,41 @@
 //! One step of a conversion, at one object.
 
-use super::{Direction, How, Place, Step, object_in};
+use super::{Direction, How, Place, Step, held, object_in};
 use crate::{Tree, TreeMap};
 
 /// Values by the places of a step; null and absent are the same.
-type Values = Vec<Option<Tree>>;
+pub(super) type Values = Vec<Option<Tree>>;
 
-/// Moves the values of a step to their new places. `kept` is what an annotation kept on the way here. Returns
-/// what an annotation has to keep because it cannot come back otherwise.
-pub(super) fn convert(
+/// Takes the values of a step, and what held them where nothing else is in there.
+pub(super) fn take(steps: &[Step], step: &Step, direction: Direction, fields: &mut TreeMap) -> Values {
+    let (from, to) = step.places(direction);
+    let taken = from.iter().map(|place| take_at(fields, place, held(steps, step, place))).collect();
+    // A text may become the parts of an object of the same name: what is left of that is no text.
+    for name in
+        to.iter().filter(|name| from.iter().any(|place| place.len() > name.len() && place.starts_with(name)))
+    {
+        if get(fields, name).is_some_and(TreeMap::is_empty) {
+            take_at(fields, name, usize::MAX);
+        }
+    }
+    taken
+}
+
+/// The object at a place.
+fn get<'f>(fields: &'f TreeMap, place: &[&str]) -> Option<&'f TreeMap> {
+    place.iter().try_fold(fields, |fields, name| fields.get(*name)?.as_object())
+}
+
+/// Puts what becomes of the values of a step at their new places. `kept` is what an annotation kept on the
+/// way here. Returns what an annotation has to keep because it cannot come back otherwise.
+pub(super) fn put(
     step: &Step,
     direction: Direction,
     kept: Option<&str>,
+    given: Values,
     fields: &mut TreeMap,
 ) -> Option<String> {
     let (from, to) = step.places(direction);
-    let given: Values = from.iter().map(|place| take(fields, place)).collect();
     let back = direction.reverse();
     if let Some(values) = kept.and_then(|text| restored(step, back, text, &given)) {
         put_all(fields, to, values);
@@ -138,35 +158,46 @@ fn json(text: &str) -> Option<Tree> {
     serde_json::from_str(text).ok()
 }
 
-/// Takes the value at a place out of an object, and what held it where nothing else is in there.
-fn take(fields: &mut TreeMap, place: &[&str]) -> Option<Tree> {
+/// Takes the value at a place out of an object, and what held it where nothing else is in there; but for so
+/// many holders from outside.
+fn take_at(fields: &mut TreeMap, place: &[&str], held: usize) -> Option<Tree> {
     let (name, rest) = place.split_first()?;
     if rest.is_empty() {
         return fields.remove(*name).filter(|value| !value.is_null());
     }
     let below = fields.get_mut(*name)?.as_object_mut()?;
-    let taken = take(below, rest);
-    if taken.is_some() && below.is_empty() {
+    let taken = take_at(below, rest, held.saturating_sub(1));
+    if held == 0 && taken.is_some() && below.is_empty() {
         fields.remove(*name);
     }
     taken
 }
 
+/// Removes the objects that hold a place, where nothing is in there.
+pub(super) fn forget_holders(fields: &mut TreeMap, place: &[&str]) {
+    let Some((name, rest @ [_, ..])) = place.split_first() else { return };
+    let Some(below) = fields.get_mut(*name).and_then(Tree::as_object_mut) else { return };
+    forget_holders(below, rest);
+    if below.is_empty() {
+        fields.remove(*name);
+    }
+}
+
 fn put_all(fields: &mut TreeMap, places: &[Place], values: Values) {
     for (place, value) in places.iter().zip(values) {
         if let Some(value) = value {
-            put(fields, place, value);
+            put_at(fields, place, value);
         }
     }
 }
 
-fn put(fields: &mut TreeMap, place: &[&str], value: Tree) {
+fn put_at(fields: &mut TreeMap, place: &[&str], value: Tree) {
     match place.split_first() {
         None => {}
         Some((name, [])) => drop(fields.insert((*name).to_owned(), value)),
         Some((name, rest)) => {
             if let Some(below) = object_in(fields, name) {
-                put(below, rest, value);
+                put_at(below, rest, value);
             }
         }
     }

@@ -105,6 +105,62 @@ fn what_was_kept_counts_while_the_object_is_as_it_was() {
     }
 }
 
+/// A name stands for one field below and for another one above; whichever step comes first.
+#[test]
+fn all_values_are_taken_before_any_is_put() {
+    use Direction::{Down, Up};
+    let plain = |at, below, above, how| Step { annotation: None, ..step(at, below, above, how) };
+    let steps = [
+        plain(&["spec"], &[&["shares"]], &[&["shares"]], How::Default("30")),
+        plain(&[], &[&["spec", "host"]], &[&["spec", "name"]], How::Move),
+        plain(&[], &[&["spec", "name"]], &[&["spec", "names"]], How::Wrap),
+        plain(&[], &[&["to"]], &[&["to", "kind"], &["to", "name"]], How::Split("/")),
+        plain(&["in"], &[&["look"]], &[&["paint"]], How::Move),
+        plain(&["in"], &[&["colour"]], &[&["look", "colour"]], How::Move),
+    ];
+    let reversed: Vec<Step> = steps.iter().rev().copied().collect();
+    for steps in [&steps[..], &reversed] {
+        for (below, above) in [
+            (
+                json!({"spec": {"host": "h", "name": "n", "shares": 1}}),
+                json!({"spec": {"name": "h", "names": ["n"], "shares": 1}}),
+            ),
+            (json!({"spec": {"host": "h", "shares": 1}}), json!({"spec": {"name": "h", "shares": 1}})),
+            (json!({"to": "a/b"}), json!({"to": {"kind": "a", "name": "b"}})),
+            (
+                json!({"in": {"look": {}, "colour": "red"}}),
+                json!({"in": {"look": {"colour": "red"}, "paint": {}}}),
+            ),
+            (json!({"in": {"colour": "red"}}), json!({"in": {"look": {"colour": "red"}}})),
+            (json!({"spec": {"shares": 1}}), json!({"spec": {"shares": 1}})),
+        ] {
+            for (direction, from, to) in [(Up, &below, &above), (Down, &above, &below)] {
+                let mut tree = from.clone();
+                convert(steps, direction, true, &EXAMPLE, &mut tree);
+                assert_eq!(&tree, to, "{direction:?} {from}");
+            }
+        }
+        let mut nothing_left = json!({"to": {}});
+        convert(steps, Down, true, &EXAMPLE, &mut nothing_left);
+        assert_eq!(nothing_left, json!({}), "an object is no text");
+        let mut moved_away = json!({"spec": {"name": "n"}});
+        convert(steps, Up, true, &EXAMPLE, &mut moved_away);
+        assert_eq!(moved_away, json!({"spec": {"names": ["n"], "shares": 30}}), "there is a spec to fill in");
+        let below = json!({"f:spec": {"f:host": {}, "f:name": {}}, "f:to": {}});
+        let mut set = below.clone();
+        owned::convert(steps, Up, &mut set);
+        assert_eq!(
+            set,
+            json!({"f:spec": {"f:name": {}, "f:names": {}}, "f:to": {"f:kind": {}, "f:name": {}}})
+        );
+        owned::convert(steps, Down, &mut set);
+        assert_eq!(set, below);
+        for (below, above) in [("spec.host", Some("spec.name")), ("spec.name", None)] {
+            assert_eq!(path(steps, Up, below).as_deref(), above);
+        }
+    }
+}
+
 #[test]
 fn paths_and_owners_follow_what_moves() {
     let steps: &'static [Step] = Box::leak(Box::new([

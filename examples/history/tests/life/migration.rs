@@ -57,6 +57,48 @@ async fn a_migration_that_is_killed_goes_on() {
     assert_eq!(seen(&server).await, before);
 }
 
+const MIGRATIONS: &str = "/apis/storagemigration.orch.io/v1alpha1/storageversionmigrations";
+
+/// The other way to write everything anew: in a server that runs, while clients change objects.
+#[tokio::test]
+async fn a_running_server_migrates_what_an_older_one_has_stored() {
+    let mut server = server_of("1.31").flag(BETA).start().await;
+    for number in 0..OBJECTS {
+        let spec = json!({"scaleTargetRef": {"kind": "A", "name": "a"}, "maxReplicas": number + 1});
+        let object = autoscaler("v1beta1", &format!("a{number}"), spec);
+        server.admin().post(&path("v1beta1"), &object).await.expect(201);
+    }
+    let before = seen(&server).await;
+    assert!(server.stop().await.success());
+    assert_eq!(stored_in(&server).await, vec!["v1beta1"; OBJECTS]);
+
+    let versions = format!("{BETA},storagemigration.orch.io/v1alpha1");
+    server.restart_as(program("1.32"), vec![versions.clone()]).await;
+    let admin = server.admin();
+    let migration = json!({
+        "apiVersion": "storagemigration.orch.io/v1alpha1", "kind": "StorageVersionMigration",
+        "metadata": {"name": "autoscalers"},
+        "spec": {"resource": {"group": "example.orch.io", "version": "v1", "resource": "autoscalers"}},
+    });
+    let mut watch = admin.watch(&format!("{MIGRATIONS}?watch=1")).await;
+    admin.post(MIGRATIONS, &migration).await.expect(201);
+    loop {
+        let event = watch.event().await;
+        let conditions = event["object"]["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let holds = |name: &str| conditions.iter().any(|one| one["type"] == name && one["status"] == "True");
+        assert!(!holds("Failed"), "{event}");
+        if holds("Succeeded") {
+            break;
+        }
+    }
+    assert_eq!(seen(&server).await, before, "clients see the same objects");
+    assert!(server.stop().await.success());
+    assert_eq!(stored_in(&server).await, vec!["v1"; OBJECTS]);
+    // The last release, which knows no other version, reads them.
+    server.restart_as(program("1.34"), Vec::new()).await;
+    assert_eq!(seen(&server).await, before);
+}
+
 /// A program that does not know a version any more does not take its objects for others.
 #[tokio::test]
 async fn what_was_not_migrated_in_time_is_refused_and_not_lost() {

@@ -1,5 +1,5 @@
 //! Two servers over one etcd are exchanged, one after the other, by those of the next release, which stores
-//! objects in another version. Clients of both versions go on, and no request fails.
+//! and prefers another version. Clients of both versions go on, and no request fails.
 
 use std::{
     sync::{
@@ -126,6 +126,9 @@ async fn servers_of_two_releases_are_exchanged_without_a_failed_request() {
     let watchers =
         [("v1", "v1beta1"), ("v1beta1", "v1")].map(|(version, name)| watcher(&balancer, version, name));
 
+    for server in &servers {
+        assert_eq!(preferred(server).await, "v1beta1", "the release before 1.31 knows no other version");
+    }
     for (server, in_turn) in servers.iter_mut().zip(&balancer.in_turn) {
         *in_turn.write().await = false;
         assert!(server.stop().await.success());
@@ -152,7 +155,18 @@ async fn servers_of_two_releases_are_exchanged_without_a_failed_request() {
         assert_eq!(*seen, all, "changes of {version}");
         watcher.abort();
     }
+    for server in &servers {
+        assert_eq!(preferred(server).await, "v1");
+    }
     is_stored_anew(&servers[0]).await;
+}
+
+/// The version that clients take where they have a choice.
+async fn preferred(server: &TestServer) -> String {
+    let group = server.admin().get("/apis/example.orch.io").await.expect(200);
+    assert_eq!(group["versions"].as_array().unwrap().len(), 2);
+    assert_eq!(group["versions"][0], group["preferredVersion"]);
+    group["preferredVersion"]["version"].as_str().unwrap().to_owned()
 }
 
 /// What the new release writes, it stores in the new version.

@@ -148,8 +148,11 @@ async fn kubectl_works_in_either_version() {
         kubectl
             .prints("apply --server-side -f a.json", "autoscaler.example.orch.io/a serverside-applied")
             .await;
-        kubectl.prints("get autoscaler a -o jsonpath={.spec.metrics[1].name}", "memory").await;
-        kubectl.shows("explain autoscaler.spec.metrics", &["VERSION:", "v1", "utilization"]).await;
+        kubectl
+            .prints("get autoscalers.v1.example.orch.io a -o jsonpath={.spec.metrics[1].name}", "memory")
+            .await;
+        let explain = "explain autoscaler.spec.metrics --api-version=example.orch.io/v1";
+        kubectl.shows(explain, &["VERSION:", "v1", "utilization"]).await;
         // It tells the warnings of the older version.
         for (line, expected) in [
             (
@@ -173,7 +176,10 @@ async fn kubectl_works_in_either_version() {
             );
         }
         kubectl
-            .prints("get autoscaler a -o jsonpath={.spec.maxReplicas}{.spec.metrics[1].name}", "7memory")
+            .prints(
+                "get autoscalers.v1.example.orch.io a -o jsonpath={.spec.maxReplicas}{.spec.metrics[1].name}",
+                "7memory",
+            )
             .await;
         let old = autoscaler(
             "v1beta1",
@@ -185,6 +191,6 @@ async fn kubectl_works_in_either_version() {
         kubectl.fails(apply, &["conflict with \"kubectl-patch\"", ".spec.maxReplicas"]).await;
         let (success, text) = kubectl.output(&format!("{apply} --force-conflicts")).await;
         assert!(success, "{text}");
-        kubectl.prints("get autoscaler a -o jsonpath={.spec.maxReplicas}", "8").await;
+        kubectl.prints("get autoscalers.v1.example.orch.io a -o jsonpath={.spec.maxReplicas}", "8").await;
     }
 }

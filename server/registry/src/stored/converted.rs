@@ -1,6 +1,7 @@
 //! The bytes of a stored object in another form than the one that it is stored in.
 //!
-//! They are made once for each state of an object, and kept with it.
+//! They are made once for each state of an object, and kept with it. A state that is replaced takes its copies
+//! into the history, where they count.
 
 use std::sync::OnceLock;
 
@@ -41,6 +42,7 @@ impl Kept {
     fn of(resource: &ServedResource, object: &Object) -> Self {
         let stored = object.value().map_err(ToString::to_string);
         let bytes = stored.and_then(|stored| convert(resource, stored));
+        object.memo_grows(bytes.as_ref().map_or(0, Bytes::len));
         Kept { def: resource.def, bytes, others: Others::default() }
     }
 }

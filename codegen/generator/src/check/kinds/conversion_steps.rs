@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use orch_runtime::constraint;
 
-use super::losses::{same_shape, text};
+use super::losses::{same_presence, same_shape, text};
 use crate::{
     check::{value, walk},
     diagnostic::Diagnostics,
     idl::StepExtension,
     lower::Lowered,
-    model::{ConversionStep, EACH, How, Model, Names, ObjectType, Resolved, Shape, Step, TypeKind, Usage},
+    model::{
+        ConversionStep, EACH, How, Model, Names, ObjectType, Resolved, Shape, Step, Target, TypeKind, Usage,
+    },
 };
 
 /// Every step leads from fields to fields of a fitting shape.
@@ -35,8 +37,8 @@ pub(in crate::check) fn steps_fit(lowered: &Lowered<'_>, diagnostics: &mut Diagn
             .zip(&mut places)
             {
                 for path in paths {
-                    match usage(model, object, &path) {
-                        Some(usage) => found.push(usage),
+                    match target(model, object, &path) {
+                        Some(target) => found.push(target),
                         None => fault(
                             format!("`{}` has no field `{}`", ty.qualified_name, text(&path)),
                             "name a field that is there",
@@ -54,18 +56,24 @@ pub(in crate::check) fn steps_fit(lowered: &Lowered<'_>, diagnostics: &mut Diagn
     }
 }
 
-fn usage<'m>(model: &'m Model, object: &'m ObjectType, path: &Names) -> Option<&'m Usage> {
+fn target<'m>(model: &'m Model, object: &'m ObjectType, path: &Names) -> Option<Target<'m>> {
     let step = |name: &String| if name == EACH { Step::Each } else { Step::Field(name.clone()) };
     let steps: Vec<Step> = path.iter().map(step).collect();
-    model.target(object, &steps).ok().map(|target| target.usage)
+    model.target(object, &steps).ok()
 }
 
 fn misfit(
     model: &Model,
     step: &ConversionStep,
-    below: &[&Usage],
-    above: &[&Usage],
+    below: &[Target<'_>],
+    above: &[Target<'_>],
 ) -> Option<(&'static str, &'static str)> {
+    let are_present_alike = |(one, other): (&Target<'_>, &Target<'_>)| match (one.field, other.field) {
+        (Some(one), Some(other)) => same_presence(model, one, other),
+        _ => true,
+    };
+    let is_presence_lost = step.how == How::Move && !below.iter().zip(above).all(are_present_alike);
+    let (below, above) = (usages(below), usages(above));
     let same = |one: &Usage, other: &Usage| same_shape(model, one, other, &mut BTreeSet::new());
     let is_text = |usage: &&Usage| {
         matches!(model.resolve(usage), Resolved::Enum(..) | Resolved::Scalar(Shape::String(_)))
@@ -75,10 +83,10 @@ fn misfit(
         _ => false,
     };
     let fits = match &step.how {
-        How::Move | How::Default(_) => below.iter().zip(above).all(|(below, above)| same(below, above)),
+        How::Move | How::Default(_) => below.iter().zip(&above).all(|(below, above)| same(below, above)),
         How::Wrap => holds(above[0], below[0]),
         How::Unwrap => holds(below[0], above[0]),
-        How::Join(_) | How::Split(_) | How::Values(_) => below.iter().chain(above).all(is_text),
+        How::Join(_) | How::Split(_) | How::Values(_) => below.iter().chain(&above).all(is_text),
         How::Constant(_) | How::Keep | How::Function(_) => true,
     };
     if let How::Values(pairs) = &step.how
@@ -87,6 +95,12 @@ fn misfit(
         && !are_told_apart(model, pairs, below[0], above[0])
     {
         return Some(KEEPS);
+    }
+    if fits && is_presence_lost {
+        return Some((
+            "one of the fields knows no difference between absent and empty values",
+            "give both the same `required` and `x-orch-omit-empty`, or use `fn`",
+        ));
     }
     (!fits).then_some(match step.how {
         How::Wrap | How::Unwrap => {
@@ -99,6 +113,10 @@ fn misfit(
 
 const KEEPS: (&str, &str) =
     ("this step loses values", "add `annotation: <group>/<name>`, which keeps what cannot be brought back");
+
+fn usages<'m>(targets: &[Target<'m>]) -> Vec<&'m Usage> {
+    targets.iter().map(|target| target.usage).collect()
+}
 
 /// Whether each text comes back as itself: each that may stand here, and each that may stand there.
 fn are_told_apart(model: &Model, pairs: &[(String, String)], below: &Usage, above: &Usage) -> bool {

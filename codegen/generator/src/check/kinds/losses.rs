@@ -7,8 +7,8 @@ use crate::{
     diagnostic::{Diagnostics, Span},
     lower::Lowered,
     model::{
-        ConversionStep, EACH, Field, How, ListSemantics, Model, Names, ObjectType, Resolved, Shape, Type,
-        TypeId, TypeKind, Usage,
+        ConversionStep, EACH, Field, How, ListSemantics, Model, Names, ObjectType, Omitted, Presence,
+        Resolved, Shape, Type, TypeId, TypeKind, Usage,
     },
 };
 
@@ -70,6 +70,15 @@ impl<'m> Walk<'m, '_> {
             let other = field(others, &own.name).filter(|_| !self.above.has_step(path));
             if !self.below.has_step(path) {
                 match other {
+                    Some(other) if !same_presence(self.model, own, other) => {
+                        let message = format!(
+                            "`{}` is absent or empty otherwise in `{}` than in `{}`",
+                            text(path),
+                            self.below.ty.qualified_name,
+                            self.above.ty.qualified_name
+                        );
+                        self.report(message, &own.usage, &other.usage, PRESENCE_HELP);
+                    }
                     Some(other) => self.values(&own.usage, &other.usage, path),
                     None => self.alone(own, path, true),
                 }
@@ -104,7 +113,7 @@ impl<'m> Walk<'m, '_> {
                     self.below.ty.qualified_name,
                     self.above.ty.qualified_name
                 );
-                self.report(message, own, other);
+                self.report(message, own, other, SHAPE_HELP);
             }
             (Resolved::List(own, _), Resolved::List(other, _))
             | (Resolved::Map { value: own, .. }, Resolved::Map { value: other, .. })
@@ -122,7 +131,7 @@ impl<'m> Walk<'m, '_> {
                     self.below.ty.qualified_name,
                     self.above.ty.qualified_name
                 );
-                self.report(message, own, other);
+                self.report(message, own, other, SHAPE_HELP);
             }
         }
     }
@@ -183,12 +192,17 @@ impl<'m> Walk<'m, '_> {
         self.diagnostics.error(self.span, message, help);
     }
 
-    fn report(&mut self, message: String, own: &Usage, other: &Usage) {
+    fn report(&mut self, message: String, own: &Usage, other: &Usage, help: &str) {
         let (one, two) = (line(&own.span), line(&other.span));
-        let help = format!("give both the same type, or add a step; they are in {one} and in {two}");
+        let help = format!("{help}; they are in {one} and in {two}");
         self.diagnostics.error(self.span, message, help);
     }
 }
+
+const SHAPE_HELP: &str =
+    "give both the same type and the same `required` and `x-orch-omit-empty`, or add a step";
+const PRESENCE_HELP: &str = "give both the same `required` and `x-orch-omit-empty`, or add a step that keeps \
+                             the difference in an annotation";
 
 /// `.spec.ports[*].name`
 pub(super) fn text(path: &[String]) -> String {
@@ -210,6 +224,25 @@ fn field<'m>(object: &'m ObjectType, name: &str) -> Option<&'m Field> {
     object.fields.iter().find(|field| field.name == name)
 }
 
+/// Whether both fields know the difference between a value that is absent and one that is empty, or neither:
+/// else it would be lost in one of them. A default leaves no value absent, so such a field fits one that is
+/// always written.
+pub(super) fn same_presence(model: &Model, one: &Field, other: &Field) -> bool {
+    // An enum has no empty value, and in what may be anything null is the absent one.
+    if matches!(model.resolve(&one.usage), Resolved::Enum(..) | Resolved::Any) {
+        return true;
+    }
+    let (own, others) = (one.presence(model), other.presence(model));
+    let fits = |optional: &Field, plain: Presence| {
+        optional.is_filled(model) && plain.omitted == Omitted::Never && !optional.usage.nullable
+    };
+    match (own.optional, others.optional) {
+        (true, false) => fits(one, others),
+        (false, true) => fits(other, own),
+        _ => true,
+    }
+}
+
 /// Whether a value of one place fits the other. `seen` are the pairs of types that are being compared.
 pub(super) fn same_shape(
     model: &Model,
@@ -223,8 +256,10 @@ pub(super) fn same_shape(
                 return true;
             }
             let fits = |own: &Field| {
-                field(others, &own.name)
-                    .is_some_and(|other| same_shape(model, &own.usage, &other.usage, &mut seen.clone()))
+                field(others, &own.name).is_some_and(|other| {
+                    same_presence(model, own, other)
+                        && same_shape(model, &own.usage, &other.usage, &mut seen.clone())
+                })
             };
             fields.fields.len() == others.fields.len() && fields.fields.iter().all(fits)
         }

@@ -10,6 +10,8 @@ use orch_runtime::{
 };
 use serde::Serialize;
 
+use crate::enablement::RELEASE;
+
 use super::{
     parameters::{self, Parameter},
     schemas::{DELETE_OPTIONS, GroupVersionKind, PATCH, STATUS, WATCH_EVENT, body_schema, reference},
@@ -137,7 +139,7 @@ impl Operation {
             parameters: row.parameters,
             request_body: request_body(subject, row.body),
             responses: responses.chain([("401", unauthorized)]).collect(),
-            deprecated: verb == Verb::Watch || subject.resource.def.lifecycle.deprecated.is_some(),
+            deprecated: verb == Verb::Watch || subject.resource.def.lifecycle.is_deprecated(RELEASE),
             action: row.action,
             kind: kind(subject),
         }

@@ -1,0 +1,181 @@
+//! What a kind with several versions does in writes.
+
+use std::sync::{Arc, Mutex};
+
+use orch_api::flowcontrol::v1::PriorityLevelConfiguration;
+use orch_runtime::{Tree, resource_def::ResourceDef};
+use orch_storage::{Body, Change};
+use serde_json::json;
+
+use super::*;
+use crate::{
+    behaviour::{Behaviour, Behaviours, WriteInfo},
+    catalog::Catalog,
+    claims::Claim,
+    client::Client,
+    objects::key,
+    options::DeletionOptions,
+    stored, test_core,
+};
+
+const GROUP: &str = "flowcontrol.apiserver.k8s.io";
+const PLURAL: &str = "prioritylevelconfigurations";
+
+fn level(version: &str) -> Tree {
+    let shares = if version == "v1beta2" { "assuredConcurrencyShares" } else { "nominalConcurrencyShares" };
+    json!({
+        "apiVersion": format!("{GROUP}/{version}"), "kind": "PriorityLevelConfiguration",
+        "metadata": {"name": "l", "finalizers": ["example.com/f"]},
+        "spec": {"type": "Limited", "limited": {shares: 7, "limitResponse": {"type": "Reject"}}},
+    })
+}
+
+/// What a behaviour was called with: the step, and the shares where it sees them under their stored name.
+#[derive(Clone, Default)]
+struct Recording(Arc<Mutex<Vec<(&'static str, Option<i64>)>>>);
+
+impl Recording {
+    fn typed(&self, step: &'static str, object: &PriorityLevelConfiguration) {
+        let shares = object
+            .spec
+            .limited
+            .as_ref()
+            .and_then(|limited| limited.nominal_concurrency_shares)
+            .map(i64::from);
+        self.0.lock().unwrap().push((step, shares));
+    }
+
+    fn tree(&self, step: &'static str, object: &Tree) {
+        assert_eq!(object["apiVersion"], format!("{GROUP}/v1"), "{step}");
+        let shares = object["spec"]["limited"]["nominalConcurrencyShares"].as_i64();
+        self.0.lock().unwrap().push((step, shares));
+    }
+}
+
+impl Behaviour<PriorityLevelConfiguration> for Recording {
+    fn prepare(
+        &self,
+        object: &mut PriorityLevelConfiguration,
+        old: Option<&PriorityLevelConfiguration>,
+        _: &WriteInfo<'_>,
+    ) {
+        self.typed("prepare", object);
+        if let Some(old) = old {
+            self.typed("prepare: old", old);
+        }
+    }
+
+    fn normalize(&self, object: &mut PriorityLevelConfiguration) {
+        self.typed("normalize", object);
+    }
+
+    fn claims(&self, object: &PriorityLevelConfiguration) -> Vec<Claim> {
+        self.typed("claims", object);
+        Vec::new()
+    }
+
+    fn may_be_removed(&self, object: &Tree) -> bool {
+        self.tree("may_be_removed", object);
+        true
+    }
+
+    fn grace_period(&self, object: &Tree, _: Option<i64>) -> Option<i64> {
+        self.tree("grace_period", object);
+        None
+    }
+
+    fn mark_deleted(&self, object: &mut Tree) {
+        self.tree("mark_deleted", object);
+    }
+}
+
+#[tokio::test]
+async fn behaviour_sees_the_stored_version_whichever_one_is_written() {
+    for version in ["v1", "v1beta3", "v1beta2"] {
+        let recording = Recording::default();
+        let mut behaviours = Behaviours::default();
+        behaviours.register::<PriorityLevelConfiguration>(recording.clone());
+        let client = Client::new(test_core::core(&behaviours), "test");
+        let resource = client.core().catalog().resource(GROUP, version, PLURAL).unwrap();
+        client.create(resource, "", level(version)).await.unwrap();
+        let mut read = client.get(resource, "", "l").unwrap().tree;
+        assert_eq!(read["apiVersion"], resource.api_version.as_str());
+        read["metadata"]["labels"] = json!({"a": "b"});
+        client.update(resource, "", read).await.unwrap();
+        client.delete(resource, "", "l", DeletionOptions::default()).await.unwrap();
+        let mut read = client.get(resource, "", "l").unwrap().tree;
+        read["metadata"]["finalizers"] = json!([]);
+        assert!(client.update(resource, "", read).await.unwrap().is_none(), "the deletion is complete");
+
+        let seen = recording.0.lock().unwrap();
+        for step in [
+            "prepare",
+            "prepare: old",
+            "normalize",
+            "claims",
+            "may_be_removed",
+            "grace_period",
+            "mark_deleted",
+        ] {
+            assert!(seen.iter().any(|(name, _)| *name == step), "{version}: {step} in {seen:?}");
+        }
+        assert!(seen.iter().all(|(_, shares)| *shares == Some(7)), "{version}: {seen:?}");
+    }
+}
+
+/// What a version that is gone called its fields is not known any more: as in the reference, its managers own
+/// nothing from the next write on.
+#[tokio::test]
+async fn owners_of_versions_that_are_gone_are_dropped() {
+    // The kind with one version left, and with all that it has.
+    let only_v1 = |def: &ResourceDef| def.group != "flowcontrol.apiserver.orch.io" || def.version == "v1";
+    let tables = || orch_api::registry().iter().copied();
+    let all = Catalog::of_served(&orch_api::KUBERNETES, tables(), &Behaviours::default(), |_| true);
+    let last = tables().filter(|table| table.resources.iter().all(|def| only_v1(def)));
+    let last = Catalog::of_served(&orch_api::KUBERNETES, last, &Behaviours::default(), |_| true);
+    for (catalog, has_forms) in [(all, true), (last, false)] {
+        let resource = catalog.resource(GROUP, "v1", PLURAL).unwrap();
+        assert_eq!(!resource.forms.is_empty(), has_forms);
+        let entry = |manager: &str, version: &str| {
+            json!({"manager": manager, "operation": "Apply", "apiVersion": version, "time": "2026-01-01T00:00:00Z",
+                "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:type": {}}}})
+        };
+        let (here, gone) =
+            (entry("here", &format!("{GROUP}/v1")), entry("gone", &format!("{GROUP}/v1alpha1")));
+        let mut tree = level("v1");
+        tree["metadata"]["managedFields"] = json!([gone, here]);
+        name_owners_here(resource, &mut tree);
+        assert_eq!(tree["metadata"]["managedFields"], json!([here]));
+        name_owners_here(resource, &mut tree);
+        assert_eq!(tree["metadata"]["managedFields"], json!([here]));
+        tree["metadata"]["managedFields"] = json!([gone]);
+        name_owners_here(resource, &mut tree);
+        assert_eq!(tree["metadata"].get("managedFields"), None);
+    }
+
+    // Nobody is in the way of an apply.
+    let client = Client::new(test_core::core(&Behaviours::default()), "test");
+    let v1 = client.core().catalog().resource(GROUP, "v1", PLURAL).unwrap();
+    let text = format!(
+        concat!(
+            r#"{{"kind":"PriorityLevelConfiguration","apiVersion":"{0}/v1","metadata":{{"name":"l","uid":"u","#,
+            r#""resourceVersion":"","managedFields":[{{"manager":"gone","operation":"Apply","#,
+            r#""apiVersion":"{0}/v1alpha1","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","#,
+            r#""fieldsV1":{{"f:spec":{{"f:limited":{{"f:nominalConcurrencyShares":{{}}}}}}}}}}]}},"#,
+            r#""spec":{{"type":"Limited","limited":{{"nominalConcurrencyShares":7,"#,
+            r#""limitResponse":{{"type":"Reject"}},"lendablePercent":0}}}},"status":{{}}}}"#,
+            "\n"
+        ),
+        GROUP
+    );
+    let revision_at = text.find("\",\"managedFields").unwrap();
+    let created = Change::Create { key: key(v1, "", "l"), body: Body::new(text.into_bytes(), revision_at) };
+    client.core().storage().commit(created).await.unwrap();
+    let mut applied = level("v1");
+    applied["spec"]["limited"]["nominalConcurrencyShares"] = json!(8);
+    applied["metadata"].as_object_mut().unwrap().remove("finalizers");
+    let object = client.apply(v1, "", "l", &applied, false).await.unwrap();
+    let tree = stored::tree_of(v1, &object).unwrap();
+    let managers = tree["metadata"]["managedFields"].as_array().unwrap();
+    assert_eq!(managers.iter().map(|entry| &entry["manager"]).collect::<Vec<_>>(), ["test"]);
+}
