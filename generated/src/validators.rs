@@ -14,17 +14,13 @@ mod pod;
 mod secret;
 mod storage;
 
-pub use orch_meta::validators::{
-    condition_reason, finalizer_name, object_meta, object_meta_update, observed_generation,
-};
-
 pub use self::{
     access_review::{local_subject_access_review, self_subject_access_review, subject_access_review},
     daemon_set::daemon_set_spec,
     flowcontrol::{flow_schema, priority_level_configuration},
     pod::{
         claims_of_ephemeral_volumes, conflicting_ports, ended_containers, hidden_variables,
-        narrower_node_affinity, overlapping_files, pod_spec, pod_template_metadata, profiles_of_pod,
+        narrower_node_affinity, overlapping_files, pod_spec, pod_template_annotations, profiles_of_pod,
         profiles_of_template, projected, tolerations_again,
     },
     secret::secret,

@@ -4,10 +4,12 @@ use crate::dice::Dice;
 
 /// A rule.
 pub fn rule(dice: &mut Dice) -> String {
-    // An old value makes a rule one about a change.
-    let subject = if dice.below(6) == 0 { "oldSelf" } else { "self" };
-    let mut maker = Maker { dice, subject, locals: Vec::new() };
-    maker.truth(4)
+    Maker::new(dice).truth(4)
+}
+
+/// An expression that makes a message.
+pub fn message(dice: &mut Dice) -> String {
+    Maker::new(dice).text(3)
 }
 
 struct Maker<'d> {
@@ -25,7 +27,13 @@ enum Kind {
     Part,
 }
 
-impl Maker<'_> {
+impl<'d> Maker<'d> {
+    fn new(dice: &'d mut Dice) -> Self {
+        // An old value makes a rule one about a change.
+        let subject = if dice.below(6) == 0 { "oldSelf" } else { "self" };
+        Maker { dice, subject, locals: Vec::new() }
+    }
+
     fn of(&mut self) -> &'static str {
         if self.dice.below(2) == 0 { self.subject } else { "self" }
     }
@@ -68,6 +76,10 @@ impl Maker<'_> {
                         "port",
                         "must",
                         "data",
+                        "nothing",
+                        "silence",
+                        "modes",
+                        "about",
                     ]);
                     format!("has({of}.{field})")
                 }
@@ -75,7 +87,7 @@ impl Maker<'_> {
             };
         }
         let below = depth - 1;
-        match self.dice.below(21) {
+        match self.dice.below(26) {
             0 | 1 => format!("({} && {})", self.truth(below), self.truth(below)),
             2 | 3 => format!("({} || {})", self.truth(below), self.truth(below)),
             4 => format!("!({})", self.truth(below)),
@@ -118,7 +130,8 @@ impl Maker<'_> {
             }
             15 => format!("{} {} {}", self.texts(below), self.dice.one(&["==", "!="]), self.texts(below)),
             16 => {
-                format!("{of}.{0} {1} self.{0}", self.dice.one(&["part", "parts", "tags", "numbers"]), "==")
+                let field = self.dice.one(&["part", "parts", "tags", "numbers", "modes", "about"]);
+                format!("{of}.{field} == self.{field}")
             }
             17 => {
                 let sign = self.dice.one(&["<", "<=", ">", ">=", "==", "!="]);
@@ -136,10 +149,36 @@ impl Maker<'_> {
                     ])
                     .to_owned()
             }
-            _ => {
+            other => self.of_any_value(other, of, below),
+        }
+    }
+
+    /// About values that can be null, words and metadata.
+    fn of_any_value(&mut self, number: usize, of: &str, below: usize) -> String {
+        match number {
+            20 => {
                 let body = self.with(Kind::Int, |maker, name| (name.to_owned(), maker.truth(below)));
                 format!("cel.bind({}, {}, {})", body.0, self.number(below), body.1)
             }
+            21 => {
+                let sign = self.dice.one(&["<", "<=", ">", ">=", "==", "!="]);
+                format!("{of}.nothing {sign} {}", self.number(below))
+            }
+            22 => {
+                let sign = self.dice.one(&["<", ">=", "==", "!="]);
+                format!("{} {sign} {of}.silence", self.text(below))
+            }
+            23 => format!("{of}.silence.{}({})", self.dice.one(&["contains", "matches"]), "'a'"),
+            24 => format!("{} in {of}.modes", self.text(below)),
+            _ => self
+                .dice
+                .one(&[
+                    format!("dyn({of}.nothing) == null").as_str(),
+                    format!("cel.bind(n, {of}.nothing, n == 1 || n > 0)").as_str(),
+                    format!("({of}.flag ? {of}.nothing : 1) == 1").as_str(),
+                    format!("'a' in {of}.about.annotations").as_str(),
+                ])
+                .to_owned(),
         }
     }
 
@@ -159,7 +198,7 @@ impl Maker<'_> {
             };
         }
         let below = depth - 1;
-        match self.dice.below(14) {
+        match self.dice.below(17) {
             0..=3 => {
                 let sign = self.dice.one(&["+", "-", "*", "/", "%"]);
                 format!("({} {sign} {})", self.number(below), self.number(below))
@@ -173,6 +212,9 @@ impl Maker<'_> {
             10 => format!("-({})", self.number(below)),
             11 => format!("int({})", self.share(below)),
             12 => format!("{of}.tags.sizes()"),
+            13 => format!("{of}.modes.sizes()"),
+            14 => format!("{of}.texts.sizes()"),
+            15 => format!("-({of}.nothing)"),
             _ => format!("{}.indexOf({})", self.text(below), self.text(below)),
         }
     }

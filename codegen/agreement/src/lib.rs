@@ -3,6 +3,7 @@
 
 pub mod dice;
 pub mod expressions;
+pub mod schemas;
 
 include!(concat!(env!("OUT_DIR"), "/orch_agreement.rs"));
 

@@ -4,12 +4,17 @@
 
 use std::collections::BTreeMap;
 
-use orch_agreement::{SCHEMA, agreement::v1::Subject, dice::Dice};
+use orch_agreement::{
+    SCHEMA,
+    agreement::v1::{Random0, Random1, Random2, Random3, Subject},
+    dice::Dice,
+    schemas::SCHEMAS,
+};
 use orch_codegen::{
     Inputs,
     expression::{escape, scope::Scope},
     load,
-    model::{ListSemantics, Model, Resolved, Shape, TypeKind, Usage},
+    model::{ListSemantics, Model, ObjectType, Resolved, Shape, TypeId, TypeKind, Usage},
 };
 use orch_expression::{
     fault::Fault,
@@ -20,80 +25,111 @@ use orch_expression::{
 use orch_runtime::{
     field_error::Validation, object::Validate, path::Path, scalar::Time, vocabulary::EXAMPLE,
 };
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value as Json, json};
 
 const VALUES: usize = 300;
 
+/// A rule, and what is known of it.
+struct Written {
+    rule: Program,
+    message: Option<Program>,
+    is_about_change: bool,
+    tells_old: bool,
+}
+
+/// How often something went wrong in some way.
+type Seen = BTreeMap<String, usize>;
+
 #[test]
 fn compiled_and_interpreted_rules_agree() {
     let loaded = load(&Inputs { schema: std::path::Path::new(SCHEMA).into(), imports: Vec::new() });
-    let model = &loaded.model;
-    let position = model.types.iter().position(|ty| ty.name == "Subject").unwrap();
-    let ty = &model.types[position];
-    let TypeKind::Object(object) = &ty.kind else { panic!("no object") };
-    let of = Scope::new(model).object(orch_codegen::model::TypeId(position), object).unwrap();
-    let environment = Scope::new(model).environment(&of, false);
-    let programs: Vec<(Program, bool)> = ty
-        .validations
-        .iter()
-        .map(|rule| (Program::compile(&rule.rule.text, &environment, &Type::Bool).unwrap(), rule.uses_old()))
-        .collect();
-    let mut dice = Dice::new(7);
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for _ in 0..VALUES {
-        let (new, old) = (subject(&mut dice), subject(&mut dice));
-        let old = (dice.below(3) > 0).then_some(old);
-        let compiled = compiled(&new, old.as_ref());
-        let interpreted = interpreted(model, position, &programs, &new, old.as_ref());
-        for (one, other) in compiled.iter().zip(&interpreted) {
-            assert_eq!(one, other, "{}\n{}", shown(&new), rule_of(one, other, &programs));
-        }
-        assert_eq!(compiled.len(), interpreted.len(), "{}", shown(&new));
-        for error in interpreted {
-            let class = error.split(" evaluating rule").next().unwrap_or_default();
-            let class = if error.contains("evaluating") { class } else { "false" };
-            *seen.entry(class.split(':').nth(2).unwrap_or("false").trim().to_owned()).or_default() += 1;
-        }
-    }
+    let (mut dice, mut seen) = (Dice::new(7), Seen::new());
+    agree::<Subject>("Subject", &loaded.model, &mut dice, &mut seen);
+    agree::<Random0>("Random0", &loaded.model, &mut dice, &mut seen);
+    agree::<Random1>("Random1", &loaded.model, &mut dice, &mut seen);
+    agree::<Random2>("Random2", &loaded.model, &mut dice, &mut seen);
+    agree::<Random3>("Random3", &loaded.model, &mut dice, &mut seen);
+    assert_eq!(SCHEMAS, 4, "each random type is asked");
     for class in ["false", "no such key", "integer overflow", "division by zero", "index out of bounds"] {
         assert!(seen.get(class).is_some_and(|count| *count > 10), "{class}: {seen:?}");
     }
 }
 
-fn rule_of(one: &str, other: &str, programs: &[(Program, bool)]) -> String {
-    let number = |text: &str| text.rsplit('r').next().and_then(|number| number.parse::<usize>().ok());
-    let found = number(one).into_iter().chain(number(other)).min();
-    found.map_or(String::new(), |number| programs[number].0.text().to_owned())
+fn agree<T: Validate + Serialize + DeserializeOwned + PartialEq>(
+    name: &str,
+    model: &Model,
+    dice: &mut Dice,
+    seen: &mut Seen,
+) {
+    let position = model.types.iter().position(|ty| ty.name == name).unwrap();
+    let ty = &model.types[position];
+    let TypeKind::Object(object) = &ty.kind else { panic!("no object") };
+    let of = Scope::new(model).object(TypeId(position), object).unwrap();
+    let environment = Scope::new(model).environment(&of, false);
+    let compile = |text: &str, of: &Type| Program::compile(text, &environment, of).unwrap();
+    let rules: Vec<Written> = ty
+        .validations
+        .iter()
+        .map(|rule| Written {
+            rule: compile(&rule.rule.text, &Type::Bool),
+            message: rule.message_expression.as_ref().map(|message| compile(&message.text, &Type::Text)),
+            is_about_change: rule.is_about_change(),
+            tells_old: rule.tells_old(),
+        })
+        .collect();
+    for _ in 0..VALUES {
+        let (new, old): (T, T) = (subject(dice, object), subject(dice, object));
+        let old = (dice.below(3) > 0).then_some(old);
+        let compiled = compiled(&new, old.as_ref());
+        let interpreted = interpreted(model, position, &rules, &new, old.as_ref());
+        for (one, (other, number)) in compiled.iter().zip(&interpreted) {
+            assert_eq!(one, other, "{name} {}\n{}", shown(&new), rules[*number].rule.text());
+        }
+        assert_eq!(compiled.len(), interpreted.len(), "{name} {}", shown(&new));
+        for (error, _) in interpreted {
+            let class = error.split(" evaluating rule").next().unwrap_or_default();
+            let class = if error.contains("evaluating") { class } else { "false" };
+            *seen.entry(class.split(':').nth(2).unwrap_or("false").trim().to_owned()).or_default() += 1;
+        }
+    }
 }
 
-fn shown(subject: &Subject) -> String {
+fn shown<T: Serialize>(subject: &T) -> String {
     serde_json::to_string(subject).unwrap()
 }
 
-fn compiled(new: &Subject, old: Option<&Subject>) -> Vec<String> {
+fn compiled<T: Validate>(new: &T, old: Option<&T>) -> Vec<String> {
     let mut cx = Validation::new(&EXAMPLE);
     new.validate_expressions(old, &Path::ROOT, &mut cx);
     cx.into_errors().iter().map(ToString::to_string).collect()
 }
 
-fn interpreted(
+/// The errors, each with the number of its rule.
+fn interpreted<T: Serialize + PartialEq>(
     model: &Model,
     position: usize,
-    programs: &[(Program, bool)],
-    new: &Subject,
-    old: Option<&Subject>,
-) -> Vec<String> {
-    let value = |subject: &Subject| object(model, position, &serde_json::to_value(subject).unwrap());
+    rules: &[Written],
+    new: &T,
+    old: Option<&T>,
+) -> Vec<(String, usize)> {
+    let value = |subject: &T| object(model, position, &serde_json::to_value(subject).unwrap());
     let mut variables = vec![("self", value(new))];
     variables.extend(old.map(|old| ("oldSelf", value(old))));
     let mut errors = Vec::new();
-    for (number, (program, uses_old)) in programs.iter().enumerate() {
-        if *uses_old && old.is_none() || !uses_old && old == Some(new) {
+    for (number, written) in rules.iter().enumerate() {
+        let is_about_change = written.is_about_change;
+        if is_about_change && old.is_none() || !is_about_change && old == Some(new) {
             continue;
         }
-        let found = match program.evaluate(&variables) {
+        let found = match written.rule.evaluate(&variables) {
             Ok(Value::Bool(true)) => continue,
-            Ok(_) => format!("r{number}"),
+            Ok(_) => {
+                let knows_old = old.is_some() || !written.tells_old;
+                let made = written.message.as_ref().filter(|_| knows_old);
+                let made = made.and_then(|message| told(message.evaluate(&variables).ok()?));
+                made.unwrap_or_else(|| format!("r{number}"))
+            }
             Err(error) => match error.problem {
                 orch_expression::error::Problem::Evaluation(Fault::NoSuchOverload(_)) => format!(
                     "'no such overload': call arguments did not match a supported operator, function or macro \
@@ -102,9 +138,16 @@ fn interpreted(
                 problem => format!("{problem} evaluating rule: r{number}"),
             },
         };
-        errors.push(format!("Invalid value: \"object\": {found}"));
+        errors.push((format!("Invalid value: \"object\": {found}"), number));
     }
     errors
+}
+
+/// A message that can be told: one line that is not empty.
+fn told(made: Value) -> Option<String> {
+    let Value::Text(text) = made else { return None };
+    let text = text.trim();
+    (!text.is_empty() && !text.contains('\n')).then(|| text.to_owned())
 }
 
 /// An object of the schema as a value.
@@ -118,6 +161,9 @@ fn object(model: &Model, position: usize, json: &Json) -> Value {
 }
 
 fn value(model: &Model, usage: &Usage, json: &Json) -> Value {
+    if json.is_null() {
+        return Value::Null;
+    }
     match model.resolve(usage) {
         Resolved::Object(id, _) => object(model, id.0, json),
         Resolved::List(item, semantics) => {
@@ -152,43 +198,43 @@ fn value(model: &Model, usage: &Usage, json: &Json) -> Value {
 }
 
 /// A random value; optional fields are often absent.
-fn subject(dice: &mut Dice) -> Subject {
-    let mut tree = json!({
-        "least": number(dice), "most": number(dice), "whole": share(dice), "flag": dice.below(2) == 0,
-        "title": text(dice), "must": text(dice),
-    });
-    let mut give = |dice: &mut Dice, name: &str, value: Json| {
-        if dice.below(3) > 0 {
-            tree[name] = value;
+fn subject<T: DeserializeOwned>(dice: &mut Dice, object: &ObjectType) -> T {
+    let mut tree = json!({});
+    for field in &object.fields {
+        let made = match field.name.as_str() {
+            "least" | "most" | "maybe" => number(dice),
+            "nothing" => nullable(dice, number),
+            "whole" | "share" => share(dice),
+            "flag" | "maybeFlag" => json!(dice.below(2) == 0),
+            "port" if dice.below(2) == 0 => number(dice),
+            "title" | "must" | "note" | "port" => text(dice),
+            "silence" => nullable(dice, text),
+            "mode" => mode(dice),
+            "modes" => many(dice, mode),
+            "numbers" => many(dice, number),
+            "texts" => many(dice, text),
+            "tags" => json!({ dice.one(&["a", "b", ""]): text(dice), dice.one(&["a", "c"]): text(dice) }),
+            "parts" => many(dice, part),
+            "part" => part(dice),
+            "amount" => json!(dice.one(&["1", "1Gi", "300m", "-5k", "0"])),
+            "when" => json!(dice.one(&["2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"])),
+            "about" => json!({"name": text(dice), "annotations": {dice.one(&["a", "b"]): text(dice)}}),
+            "data" => json!("AAEC"),
+            other => panic!("no values are known for {other}"),
+        };
+        if field.required || dice.below(3) > 0 {
+            tree[&field.name] = made;
         }
-    };
-    let made = number(dice);
-    give(dice, "maybe", made);
-    let made = share(dice);
-    give(dice, "share", made);
-    let made = json!(dice.below(2) == 0);
-    give(dice, "maybeFlag", made);
-    let made = text(dice);
-    give(dice, "note", made);
-    let made = json!(dice.one(&["a", "b", "Slow"]));
-    give(dice, "mode", made);
-    let made = many(dice, number);
-    give(dice, "numbers", made);
-    let made = many(dice, text);
-    give(dice, "texts", made);
-    let made = json!({ dice.one(&["a", "b", ""]): text(dice), dice.one(&["a", "c"]): text(dice) });
-    give(dice, "tags", made);
-    let made = many(dice, part);
-    give(dice, "parts", made);
-    let made = part(dice);
-    give(dice, "part", made);
-    let made = json!(dice.one(&["1", "1Gi", "300m", "-5k", "0"]));
-    give(dice, "amount", made);
-    let made = json!(dice.one(&["2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"]));
-    give(dice, "when", made);
-    let made = if dice.below(2) == 0 { number(dice) } else { text(dice) };
-    give(dice, "port", made);
-    serde_json::from_value(tree).unwrap()
+    }
+    serde_json::from_value(tree.clone()).unwrap_or_else(|error| panic!("{error}: {tree}"))
+}
+
+fn nullable(dice: &mut Dice, make: fn(&mut Dice) -> Json) -> Json {
+    if dice.below(2) == 0 { Json::Null } else { make(dice) }
+}
+
+fn mode(dice: &mut Dice) -> Json {
+    json!(dice.one(&["a", "b", "Slow"]))
 }
 
 fn number(dice: &mut Dice) -> Json {

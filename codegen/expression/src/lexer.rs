@@ -139,10 +139,12 @@ impl<'t> Lexer<'t> {
         if !has_fraction && !has_exponent {
             return self.integer(start, digits, 10);
         }
-        let number = self.text[start..self.at].parse();
-        number
-            .map(|number| Token::Literal(Literal::Double(number)))
-            .map_err(|_| Failure::syntax(self.span(start), "not a number"))
+        let number = self.text[start..self.at].parse::<f64>();
+        let number = number.map_err(|_| Failure::syntax(self.span(start), "not a number"))?;
+        if number.is_infinite() {
+            return Err(Failure::syntax(self.span(start), "the number is too large for double"));
+        }
+        Ok(Token::Literal(Literal::Double(number)))
     }
 
     fn integer(&mut self, start: usize, digits: &str, radix: u32) -> Result<Token, Box<Failure>> {

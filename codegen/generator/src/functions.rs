@@ -60,7 +60,8 @@ struct Named<'m> {
     span: &'m Span,
 }
 
-/// Reports the functions that the crate does not have, and those that take another number of values.
+/// Reports the functions that the crate does not have, and those that take other values, as far as the text
+/// tells.
 /// `source` is its folder `src`.
 pub fn check(model: &Model, source: &Path, diagnostics: &mut Diagnostics) {
     let named = named(model);
@@ -71,8 +72,9 @@ pub fn check(model: &Model, source: &Path, diagnostics: &mut Diagnostics) {
     for Named { role, name, span } in named {
         let Role { keyword, module, parameters, result } = role;
         let wanted = format!("pub fn {name}({}){result}", parameters.join(", "));
-        let found: Vec<usize> =
+        let found: Vec<Vec<String>> =
             text::of(&texts, module).filter_map(|text| text::parameters(text, name)).collect();
+        let is_short = !found.iter().any(|found| found.len() == parameters.len());
         let (message, help) = if !texts.iter().any(|(_, text)| text::has_word(text, name)) {
             let known = text::of(&texts, module).flat_map(text::functions);
             let help = match suggest::nearest(name, known) {
@@ -80,8 +82,11 @@ pub fn check(model: &Model, source: &Path, diagnostics: &mut Diagnostics) {
                 None => format!("write `{wanted}` in src/{module}.rs"),
             };
             (format!("there is no function `crate::{module}::{name}`"), help)
-        } else if !found.is_empty() && !found.contains(&parameters.len()) {
-            let message = format!("the function `crate::{module}::{name}` takes {} values", found[0]);
+        } else if !found.is_empty() && is_short {
+            let message = format!("the function `crate::{module}::{name}` takes {} values", found[0].len());
+            (message, format!("it is called as `{wanted}`"))
+        } else if let Some(other) = mistyped(parameters, &found) {
+            let message = format!("the function `crate::{module}::{name}` takes `{other}`");
             (message, format!("it is called as `{wanted}`"))
         } else {
             continue;
@@ -89,6 +94,17 @@ pub fn check(model: &Model, source: &Path, diagnostics: &mut Diagnostics) {
         let at = diagnostics.source(&span.file).and_then(|text| text::place(text, span, keyword, name));
         diagnostics.error(&at.unwrap_or_else(|| span.clone()), message, help).code("E0235");
     }
+}
+
+/// A value of the function that cannot be what it is called with, where no function of the name fits.
+fn mistyped<'f>(wanted: &[&str], found: &'f [Vec<String>]) -> Option<&'f str> {
+    let other = |found: &'f Vec<String>| {
+        let mut pairs = wanted.iter().zip(found);
+        pairs.find(|(wanted, found)| !text::fits(wanted, found)).map(|(_, found)| found.as_str())
+    };
+    let mut others = found.iter().filter(|found| found.len() == wanted.len()).map(other);
+    let first = others.next()?;
+    if others.all(|other| other.is_some()) { first } else { None }
 }
 
 /// Every function that the crate must have.
@@ -241,5 +257,10 @@ components:
         let wrong = report(folder.path(), &wrong);
         assert!(wrong.contains("the function `crate::validators::part` takes 2 values"), "{wrong}");
         assert!(wrong.contains("it is called as `pub fn part(value: &T, path: &Path<'_>, "), "{wrong}");
+        let swapped = "pub fn part(value: &Part, cx: &mut Validation<'_>, path: &Path<'_>) {}\n\
+                       pub use other::part_update;";
+        let swapped = report(folder.path(), &[("validators.rs", swapped), files[1], files[2]]);
+        let expected = "the function `crate::validators::part` takes `cx: &mut Validation<'_>`";
+        assert!(swapped.contains(expected) && swapped.contains("part.yaml:7:25"), "{swapped}");
     }
 }

@@ -36,6 +36,9 @@ pub use words::WORDS;
 
 use crate::diagnostic::Span;
 
+/// The type of the `metadata` of kinds.
+pub const OBJECT_META: &str = "meta.v1.ObjectMeta";
+
 /// Everything that one run of the generator knows.
 #[derive(Debug, Default)]
 pub struct Model {

@@ -14,6 +14,10 @@ const META: &str = "tests/fixtures/meta";
 /// The schema folders of the repository.
 const FOLDERS: [&str; 2] = ["../../schema", "../../examples/widgets/schema"];
 
+/// The folder of several schema folders, one for each release. They have one schema of schema files, beside
+/// them.
+const RELEASES: &str = "../../examples/history/releases";
+
 fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_orch-codegen")).args(arguments).output().expect("the command starts")
 }
@@ -188,7 +192,7 @@ fn show_prints_the_code_of_one_kind() {
 #[test]
 fn the_schema_of_schema_files_is_up_to_date() {
     let printed = stdout(&run(&["idl-schema"]));
-    for folder in FOLDERS {
+    for folder in FOLDERS.into_iter().chain([RELEASES]) {
         let file = Path::new(folder).join(scaffold::IDL_SCHEMA);
         if std::env::var_os("UPDATE_GOLDEN").is_some() {
             fs::write(&file, &printed).expect("the file can be written");
@@ -200,19 +204,21 @@ fn the_schema_of_schema_files_is_up_to_date() {
 
 #[test]
 fn the_first_line_of_a_schema_file_is_for_editors() {
-    let without: Vec<String> = FOLDERS
-        .iter()
-        .flat_map(|folder| below(Path::new(folder)))
-        .flat_map(|group| below(&group))
-        .flat_map(|version| below(&version))
-        .filter(|file| file.extension().is_some_and(|extension| extension == "yaml"))
-        .filter(|file| {
+    let of_release = scaffold::MODELINE.replace("../../", "../../../");
+    let folders = FOLDERS.map(|folder| (PathBuf::from(folder), scaffold::MODELINE));
+    let releases = below(Path::new(RELEASES)).into_iter().map(|folder| (folder, of_release.as_str()));
+    let mut without: Vec<String> = Vec::new();
+    for (folder, line) in folders.into_iter().chain(releases) {
+        let files =
+            below(&folder).into_iter().flat_map(|group| below(&group)).flat_map(|version| below(&version));
+        let files = files.filter(|file| file.extension().is_some_and(|extension| extension == "yaml"));
+        let is_without = |file: &PathBuf| {
             let text = fs::read_to_string(file).expect("the file can be read");
-            text.lines().next() != Some(scaffold::MODELINE)
-        })
-        .map(|file| file.display().to_string())
-        .collect();
-    assert!(without.is_empty(), "without `{}`: {without:#?}", scaffold::MODELINE);
+            text.lines().next() != Some(line)
+        };
+        without.extend(files.filter(is_without).map(|file| format!("{} without `{line}`", file.display())));
+    }
+    assert!(without.is_empty(), "{without:#?}");
 }
 
 fn below(folder: &Path) -> Vec<PathBuf> {

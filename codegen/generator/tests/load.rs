@@ -252,3 +252,37 @@ fn columns_take_what_their_field_says() {
         resource.subresources.iter().map(|sub| (sub.name.as_str(), sub.verbs.len())).collect();
     assert_eq!(subresources, [("paint", 1), ("status", 3)]);
 }
+
+/// Types that are reached on many ways are looked at once.
+#[test]
+fn forty_levels_of_types_are_read_at_once() {
+    let mut text =
+        "openapi: 3.1.0\ninfo: {title: example.orch.io, version: v1}\ncomponents:\n  schemas:\n".to_owned();
+    for level in 0..40 {
+        let fields = match level {
+            39 => "        text: {type: string, maxLength: 3, description: A text.}\n".to_owned(),
+            _ => ["one", "other"]
+                .map(|name| format!("        {name}: {{$ref: '#/components/schemas/Level{}'}}\n", level + 1))
+                .concat(),
+        };
+        let kind = if level == 0 { "      x-orch-resource: {plural: levels, scope: Cluster}\n" } else { "" };
+        let rule = match level {
+            0 => "self == oldSelf",
+            39 => "self.txt != ''",
+            _ => "true",
+        };
+        let ty = format!(
+            "    Level{level}:\n      description: A level.\n{kind}      type: object\n      x-orch-validations: \
+             [{{rule: \"{rule}\"}}]\n      properties:\n{fields}"
+        );
+        text.push_str(&ty);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let version = folder.path().join("example.orch.io/v1");
+    fs::create_dir_all(&version).unwrap();
+    fs::write(version.join("levels.yaml"), text).unwrap();
+    let imports = vec![("orch_api".to_owned(), "tests/fixtures/meta".into())];
+    let loaded = load(&Inputs { schema: folder.path().into(), imports });
+    let report = loaded.diagnostics.render();
+    assert!(report.contains("has no field \"txt\"") && report.contains("the rule has no bound"), "{report}");
+}

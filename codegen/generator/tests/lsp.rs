@@ -234,6 +234,13 @@ fn words_are_completed_explained_and_found() {
         assert!(names.iter().any(|label| label == expected), "{expected}: {names:?}");
     }
 
+    let rules = "      x-orch-rules:\n      - field: .least\n        immutable: true\n        except: [{field: .least, when: \
+                 oldSelf.}]\n";
+    let excepted =
+        good.replace("      x-orch-validations:\n", &format!("{rules}      x-orch-validations:\n"));
+    assert!(excepted.contains(rules), "{excepted}");
+    assert_eq!(editor.labels(&excepted, "when: oldSelf."), ["least", "most", "zone"]);
+
     let text = |hover: &Value| hover["contents"]["value"].as_str().unwrap_or_default().to_owned();
     let hover = editor.ask_at("hover", &good, "x-orch-resou");
     assert_eq!(text(&hover), "Makes the object a kind that is served.");

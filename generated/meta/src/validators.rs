@@ -1,13 +1,6 @@
 //! Rules about metadata that no schema can state; schema files call these functions by name
-//! (`x-orch-validator: object_meta`).
-//!
-//! A function checks one value and reports each fault at its field. Functions whose names end in `_update`
-//! compare a new value with the old one.
+//! (`fn: annotations_size`).
 
-mod condition;
 mod metadata;
 
-pub use self::{
-    condition::{condition_reason, observed_generation},
-    metadata::{finalizer_name, labels_and_annotations, object_meta, object_meta_update},
-};
+pub use self::metadata::{annotations_size, finalizers_of_deleted, one_controller};

@@ -14,7 +14,7 @@ pub use self::{
     profiles::{profiles_of_pod, profiles_of_template},
     projected::projected,
     scheduling::narrower_node_affinity,
-    spec::{pod_spec, pod_template_metadata, tolerations_again},
+    spec::{pod_spec, pod_template_annotations, tolerations_again},
     status::ended_containers,
     warnings::{conflicting_ports, hidden_variables, overlapping_files},
 };

@@ -20,6 +20,7 @@ pub fn secret(value: &Secret, path: &Path<'_>, cx: &mut Validation<'_>) {
 }
 
 /// Warns of a certificate or key that is not in PEM form. It is no error, because it can be filled in later.
+/// Rust, because the bytes need not be text.
 fn warn_of_missing_pem(value: &Secret, cx: &mut Validation<'_>) {
     let lacks_pem = |key: &str| {
         let bytes: &[u8] = value.data.get(key).map_or(&[], |bytes| bytes);
@@ -31,7 +32,8 @@ fn warn_of_missing_pem(value: &Secret, cx: &mut Validation<'_>) {
     }
 }
 
-/// A value that is there is a JSON object or null. The error does not repeat the value.
+/// A value that is there is a JSON object or null. The error does not repeat the value. Rust, because no
+/// expression reads JSON.
 fn json_object(value: &Secret, key: &str, data: &Path<'_>, cx: &mut Validation<'_>) {
     let Some(bytes) = value.data.get(key) else { return };
     // The value is not kept: a tree takes many times the memory of its text.

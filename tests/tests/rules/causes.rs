@@ -206,6 +206,19 @@ pub fn of_annotations_are_told_of_pods_and_templates() {
             "spec.containers[0].securityContext.appArmorProfile.type: Forbidden: apparmor type in annotation and field must match"
         ]
     );
+    let confined = with(&set, "/spec/template", json!({
+        "metadata": {"labels": {"a": "b"}, "annotations": {&key: "unconfined"}},
+        "spec": {"containers": [{
+            "name": "c", "image": "x:1", "securityContext": {"appArmorProfile": {"type": "RuntimeDefault"}},
+        }]},
+    }));
+    assert_eq!(
+        errors("DaemonSet", &confined),
+        [
+            "spec.template.spec.containers[0].securityContext.appArmorProfile.type: Forbidden: apparmor type in annotation and \
+             field must match"
+        ]
+    );
     let later = with(&pod(), "/metadata/annotations", json!({&key: "unconfined"}));
     assert_eq!(
         update_errors("Pod", &pod(), &later),
@@ -469,6 +482,11 @@ pub fn of_daemon_sets_and_others() {
                 &["spec.template.metadata.labels", "spec.template.labels"],
             ),
             ("/spec/template/metadata/annotations", json!({"a b": "c"}), &["spec.template.annotations"]),
+            (
+                "/spec/template/metadata/annotations",
+                json!({"a": "v".repeat(256 * 1024)}),
+                &["spec.template.annotations"],
+            ),
             (
                 "/spec/template/spec/volumes",
                 json!([{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]),

@@ -375,6 +375,36 @@ pub fn volumes() {
         ),
         (
             at,
+            json!({"name": "v", "ephemeral": {"volumeClaimTemplate": {
+                "metadata": {
+                    "generation": -1,
+                    "managedFields": [
+                        {
+                            "operation": "Set", "fieldsType": "V2", "manager": "a\u{7}",
+                            "subresource": "s".repeat(257),
+                        },
+                        {"operation": "Apply", "manager": "m".repeat(129)},
+                    ],
+                },
+                "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+            }}}),
+            &[
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.generation: Invalid value: -1: must be greater \
+                 than or equal to 0",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.managedFields[0].operation: Invalid value: \"Set\": \
+                 must be `Apply` or `Update`",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.managedFields[0].fieldsType: Invalid value: \"V2\": \
+                 must be `FieldsV1`",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.managedFields[0].manager: Invalid value: \"a\\a\": \
+                 should only contain printable characters",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.managedFields[0].subresource: Too long: may not be \
+                 more than 256 bytes",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.managedFields[1].manager: Too long: may not be more \
+                 than 128 bytes",
+            ],
+        ),
+        (
+            at,
             json!({"name": "v", "image": {"pullPolicy": "Sometimes"}}),
             &[
                 r#"spec.volumes[0].image.pullPolicy: Unsupported value: "Sometimes": supported values: "Always", "IfNotPresent", "Never""#,

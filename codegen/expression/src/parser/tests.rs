@@ -24,6 +24,7 @@ fn mistakes_are_told_with_their_place() {
         ("'\\ud800'", "1:2: not a valid escape"),
         ("9223372036854775808", "1:1: the number is too large for int"),
         ("18446744073709551616u", "1:1: the number is too large for uint"),
+        ("a < 1e999", "1:5: the number is too large for double"),
         ("1 # 2", "1:3: unexpected character '#'"),
         ("has(a)", "1:5: has() takes a field, as in has(a.b)"),
         ("a.all(b.c, true)", "1:7: expected the name of a variable"),

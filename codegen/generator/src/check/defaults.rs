@@ -67,8 +67,10 @@ pub(super) fn conditional(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) 
             }
             for condition in &default.when {
                 let target = model.target(written.object, &condition.path).ok();
-                let is_change = matches!(condition.test, Test::Changed);
-                if is_change || target.is_some_and(|target| !rules::fits(model, &condition.test, target)) {
+                if matches!(condition.test, Test::Changed(_)) {
+                    let help = "defaults are filled in without the object before: ask for a value";
+                    diagnostics.error(&condition.span, "a default does not see a change", help);
+                } else if target.is_some_and(|target| !rules::fits(model, &condition.test, target)) {
                     let help =
                         "compare texts with texts, numbers with whole numbers, and booleans with booleans";
                     diagnostics.error(&condition.span, "the value can never be one of these", help);

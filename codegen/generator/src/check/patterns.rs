@@ -7,7 +7,12 @@ use orch_runtime::rule::Pattern;
 use regex_syntax::ast::ErrorKind;
 
 use super::walk;
-use crate::{diagnostic::Diagnostics, idl::Test, lower::Lowered, source::Spanned};
+use crate::{
+    diagnostic::Diagnostics,
+    idl::{Exception, Test, When},
+    lower::Lowered,
+    source::Spanned,
+};
 
 /// Patterns parse, need no backtracking, and compile to a program of bounded size.
 pub(super) fn linear(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
@@ -16,15 +21,26 @@ pub(super) fn linear(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
             check(pattern, diagnostics);
         }
     }
-    for rule in lowered.written.iter().flat_map(|schema| schema.rules.iter().flatten()) {
-        let conditions = rule.conditions();
-        let matches = conditions.filter_map(|(_, test)| match test {
-            Test::Question(question) => question.matches.as_ref(),
-            Test::Values(_) => None,
-        });
-        for pattern in rule.pattern.iter().chain(matches) {
+    for schema in &lowered.written {
+        for rule in schema.rules.iter().flatten() {
+            let exceptions = rule.exceptions().filter_map(Exception::when).flat_map(When::conditions);
+            let asked = rule.conditions().chain(exceptions);
+            for pattern in rule.pattern.iter().chain(asked.filter_map(matched)) {
+                check(pattern, diagnostics);
+            }
+        }
+        let conditions = schema.defaults.iter().flatten().flat_map(|default| &default.when);
+        for pattern in conditions.flat_map(|when| &when.0).filter_map(matched) {
             check(pattern, diagnostics);
         }
+    }
+}
+
+/// The pattern that a condition asks for.
+fn matched((_, test): &(Spanned<String>, Test)) -> Option<&Spanned<String>> {
+    match test {
+        Test::Question(question) => question.matches.as_ref(),
+        Test::Values(_) => None,
     }
 }
 

@@ -9,8 +9,8 @@ use crate::{
     idl::{self, ObjectRule, When, each_path},
     lower::Lowered,
     model::{
-        Check, Constant, Demand, LostStep, Model, Moment, ObjectType, Resolved, Rule, Shape, Step, Target,
-        Test as Asked,
+        Check, Condition, Constant, Demand, LostStep, Model, Moment, ObjectType, Resolved, Rule, Shape, Step,
+        Target, Test as Asked,
     },
     source::Spanned,
 };
@@ -43,13 +43,20 @@ pub(super) fn demands(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
             let target = model.target(written.object, &check.field).ok();
             let is_derived = check.expressions.of.is_some() && matches!(check.demand, Demand::Value(..));
             let fault = misfit(model, &check.demand, &check.field, target).filter(|_| !is_derived);
-            let fault =
-                fault.or_else(|| misplaced(check)).or_else(|| unkept(check)).or_else(|| misdirected(check));
+            let fault = fault
+                .or_else(|| misplaced(check))
+                .or_else(|| unkept(check))
+                .or_else(|| misdirected(check))
+                .or_else(|| unratcheted(check));
             if let Some((fault, help)) = fault {
                 diagnostics.error(&check.span, fault, help);
             }
             let of_exceptions = check.exceptions.iter().flat_map(|exception| &exception.when);
             for condition in check.when.iter().chain(of_exceptions) {
+                if let Some((fault, help)) = unasked(check, condition) {
+                    diagnostics.error(&condition.span, fault, help);
+                    continue;
+                }
                 let Ok(target) = model.target(written.object, &condition.path) else { continue };
                 let is_entry = matches!(condition.path.last(), Some(Step::Key(_)));
                 if is_entry && matches!(condition.test, Asked::Given(_)) {
@@ -292,6 +299,35 @@ fn misdirected(check: &Check) -> Option<(&'static str, &'static str)> {
         .then_some(("`of` makes a text that keywords judge, or that refers to another", "write it in `rule`"))
 }
 
+/// What is wrong with accepting values that stay as they were.
+fn unratcheted(check: &Check) -> Option<(&'static str, &'static str)> {
+    let has_moment = check.moment != Moment::Write || check.is_about_change();
+    let has_place = check.is_first || check.is_last || check.is_otherwise || check.stops;
+    let is_ignored = matches!(check.demand, Demand::Ignored);
+    (check.accepts_unchanged && (has_moment || has_place || is_ignored)).then_some((
+        "`unchanged` is about a rule that is judged whenever an object is written",
+        "remove `on`, `first`, `last`, `otherwise` and `stop`: such a rule is judged after all others",
+    ))
+}
+
+/// What is wrong with asking whether a value has changed.
+fn unasked(check: &Check, condition: &Condition) -> Option<(&'static str, &'static str)> {
+    if !matches!(condition.test, Asked::Changed(_)) {
+        return None;
+    }
+    if condition.path.contains(&Step::Each) {
+        return Some((
+            "which item was which is not known",
+            "ask whether the whole list has changed: end the path before the `[*]`",
+        ));
+    }
+    let knows_both = check.moment == Moment::Change && !check.of_old;
+    (!knows_both || matches!(check.demand, Demand::Immutable(_))).then_some((
+        "this rule does not see both objects, the one before and the new one",
+        "`changed` goes with `on: change`; `immutable` and a `field` of `oldSelf` ask the object before alone",
+    ))
+}
+
 /// What is wrong with what a rule may let change, or with what it does to others.
 fn unkept(check: &Check) -> Option<(&'static str, &'static str)> {
     let is_immutable = matches!(check.demand, Demand::Immutable(_));
@@ -325,7 +361,7 @@ pub(super) fn fits(model: &Model, asked: &Asked, target: Target<'_>) -> bool {
             return matches!(resolved, Resolved::Scalar(Shape::String(_)) | Resolved::Enum(..));
         }
         Asked::Given(_) => return target.field.is_some(),
-        Asked::Changed => return true,
+        Asked::Changed(_) => return true,
         Asked::Between(..) => {
             let sized = matches!(resolved, Resolved::List(..) | Resolved::Map { .. });
             return sized

@@ -93,7 +93,8 @@ pub(super) fn compare<'s>(cx: &mut Comparison<'s>, at: &str, (old, new): (Named<
         let list = |side: Named<'s>| side.node.get(keyword).map(Node::items).unwrap_or_default();
         let before: Vec<_> = list(old).iter().filter_map(refusing).collect();
         for rule in list(new) {
-            if refusing(rule).is_some_and(|rule| !before.contains(&rule)) {
+            if refusing(rule).is_some_and(|rule| !before.contains(&rule) && !before.contains(&strict(&rule)))
+            {
                 let message = format!("`{}` has a new rule: {}", last(at), shown(rule));
                 let (new, old) = (rule.span.clone(), old.span.clone());
                 let (at, help, was) = (at.to_owned(), HELP.to_owned(), "it was not there".to_owned());
@@ -119,6 +120,15 @@ fn refusing(rule: &Node) -> Option<serde_json::Value> {
         entries.retain(|(key, _)| !WORDS.contains(&key.value.as_str()) && key.value != "severity");
     }
     (!is_warning).then(|| rule.to_json())
+}
+
+/// The rule as it is for new objects: one that accepts unchanged values refuses less than one that does not.
+fn strict(rule: &serde_json::Value) -> serde_json::Value {
+    let mut rule = rule.clone();
+    if let Some(rule) = rule.as_object_mut() {
+        rule.remove("unchanged");
+    }
+    rule
 }
 
 /// A keyword of which it is not known what its change means is taken to break.

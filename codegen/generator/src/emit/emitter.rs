@@ -23,8 +23,9 @@ pub struct Emitter<'m> {
     pub group_version: &'m GroupVersion,
     /// Which types have defaults and rules.
     pub reach: &'m Reach,
-    /// Object types of which rules make values of the expression language.
-    pub values: RefCell<BTreeSet<TypeId>>,
+    /// Object types of which rules make values of the expression language; with `true`, a kind or its own
+    /// `metadata`, of which rules of `x-orch-validations` see less.
+    pub values: RefCell<BTreeSet<(TypeId, bool)>>,
     layout: &'m Layout,
     imports: RefCell<BTreeSet<(&'static str, &'static str)>>,
 }

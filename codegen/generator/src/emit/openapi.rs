@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::emitter::Emitter;
 use crate::model::{Field, ListSemantics, Resolved, Resource, Shape, Type, TypeKind, Usage};
 
-/// The components of the file's group and version: a JSON object, schema name to schema.
+/// The components of the file's group and version: a JSON object, schema name to schema, as compact text.
 pub fn schemas(emitter: &Emitter<'_>) -> String {
     let mut components = Components::default();
     for id in &emitter.group_version.types {
@@ -40,10 +40,7 @@ pub fn schemas(emitter: &Emitter<'_>) -> String {
         components.schemas.insert(name, ReferenceOr::Item(list_schema(emitter, resource)));
     }
     components.schemas.sort_unstable_keys();
-    let mut text = serde_json::to_string_pretty(&components.schemas)
-        .expect("schemas have string keys and finite numbers");
-    text.push('\n');
-    text
+    serde_json::to_string(&components.schemas).expect("schemas have string keys and finite numbers")
 }
 
 fn object_schema(emitter: &Emitter<'_>, ty: &Type, object: &crate::model::ObjectType) -> Schema {

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Check, Empty, Field, ListSemantics, Model, Resolved, Type, TypeId, TypeKind, Usage};
+use crate::model::{
+    Check, Empty, Field, ListSemantics, Model, OBJECT_META, Resolved, Type, TypeId, TypeKind, Usage,
+};
 
 /// The types that generated code calls into.
 #[derive(Debug)]
@@ -12,7 +14,8 @@ pub struct Reach {
     pub defaults: BTreeSet<TypeId>,
     /// For rules about a value.
     pub rules: BTreeSet<TypeId>,
-    /// For rules about a change.
+    /// For rules about a change. How metadata changes is judged by the server, of an object's own metadata;
+    /// that of templates may change.
     pub updates: BTreeSet<TypeId>,
     /// For rules in the expression language.
     pub expressions: BTreeSet<TypeId>,
@@ -24,8 +27,12 @@ impl Reach {
         Reach {
             defaults: types(model, has_own_defaults, &has_defaults),
             rules: types(model, has_own_rules, &has_rules),
-            updates: types(model, has_own_update_rules, &has_update_rules),
-            expressions: types(model, |ty| !ty.validations.is_empty(), &has_expressions),
+            updates: types(
+                model,
+                |ty| has_own_update_rules(ty) && ty.qualified_name != OBJECT_META,
+                &has_update_rules,
+            ),
+            expressions: types(model, has_own_expressions, &has_expressions),
         }
     }
 }
@@ -75,11 +82,20 @@ fn has_defaults(model: &Model, field: &Field, known: Known<'_>) -> bool {
 fn has_own_rules(ty: &Type) -> bool {
     let has_checks = match &ty.kind {
         TypeKind::Object(object) => {
-            object.union.is_some() || object.checks.iter().any(|check| !check.is_about_change())
+            object.union.is_some() || object.checks.iter().any(Check::is_judged_on_write)
         }
         _ => false,
     };
     has_checks || ty.first_validator.is_some() || ty.validator.is_some()
+}
+
+/// Rules that accept unchanged values are judged with the expressions, which know the object before.
+fn has_own_expressions(ty: &Type) -> bool {
+    let has_checks = match &ty.kind {
+        TypeKind::Object(object) => object.checks.iter().any(|check| check.accepts_unchanged),
+        _ => false,
+    };
+    has_checks || !ty.validations.is_empty()
 }
 
 fn has_own_update_rules(ty: &Type) -> bool {

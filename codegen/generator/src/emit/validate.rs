@@ -5,6 +5,7 @@
 
 mod checks;
 mod operand;
+mod ratchet;
 mod reached;
 mod same;
 mod scope;
@@ -28,7 +29,8 @@ pub fn implementation(emitter: &Emitter<'_>, ty: &Type) -> TokenStream {
     let name = format_ident!("{}", ty.name);
     let rules = rules(emitter, ty);
     let update_rules = update_rules(emitter, ty);
-    let expressions = expression::implementation(emitter, emitter.model.id(ty), ty);
+    let ratcheted = ratchet::rules(emitter, ty);
+    let expressions = expression::implementation(emitter, emitter.model.id(ty), ty, &ratcheted);
     if rules.is_empty() && update_rules.is_empty() && expressions.is_none() {
         return quote!(impl #validate for #name {});
     }

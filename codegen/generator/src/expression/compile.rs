@@ -90,8 +90,8 @@ fn near(problem: &str, environment: &Environment) -> Option<String> {
         environment.function_names().map(str::to_owned).collect()
     } else if before.contains("has no field") {
         let object = before.split(" has no field").next()?.trim();
-        let mut fields = BTreeSet::new();
-        environment.variables().for_each(|(_, of)| collect(of, object, &mut fields));
+        let (mut fields, mut seen) = (BTreeSet::new(), BTreeSet::new());
+        environment.variables().for_each(|(_, of)| collect(of, object, &mut fields, &mut seen));
         let names: Vec<&str> = fields.iter().map(String::as_str).collect();
         let help = suggest::did_you_mean(name, &names);
         let why = "any JSON, types that contain themselves and most of `metadata` cannot be looked at";
@@ -103,15 +103,18 @@ fn near(problem: &str, environment: &Environment) -> Option<String> {
     Some(suggest::did_you_mean(name, &names))
 }
 
-/// The fields of the object type of that name.
-fn collect(of: &Type, name: &str, fields: &mut BTreeSet<String>) {
+/// The fields of the object type of that name; each type is looked into once.
+fn collect<'t>(of: &'t Type, name: &str, fields: &mut BTreeSet<String>, seen: &mut BTreeSet<&'t str>) {
     match of {
-        Type::List(inner) | Type::Optional(inner) | Type::Map(_, inner) => collect(inner, name, fields),
+        Type::List(inner) | Type::Optional(inner) | Type::Map(_, inner) => collect(inner, name, fields, seen),
         Type::Object(object) => {
+            if !seen.insert(&object.name) {
+                return;
+            }
             if object.name == name {
                 fields.extend(object.fields.keys().cloned());
             }
-            object.fields.values().for_each(|field| collect(field, name, fields));
+            object.fields.values().for_each(|field| collect(field, name, fields, seen));
         }
         _ => {}
     }

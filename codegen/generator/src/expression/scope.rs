@@ -8,12 +8,9 @@ use orch_expression::{
 };
 
 use super::escape;
-use crate::model::{Field, Model, ObjectType, Resolved, Shape, Step, TypeId, Usage, WORDS};
+use crate::model::{Field, Model, OBJECT_META, ObjectType, Resolved, Shape, Step, TypeId, Usage, WORDS};
 
-/// The type of `metadata`.
-const OBJECT_META: &str = "meta.v1.ObjectMeta";
-
-/// What expressions see of `metadata`: what no other part of the server fills or changes.
+/// What rules of a kind see of its own `metadata`: what no other part of the server fills or changes.
 const OF_METADATA: [&str; 2] = ["generateName", "name"];
 
 /// The types of a model, as expressions see them.
@@ -23,7 +20,7 @@ pub struct Scope<'m> {
     /// Types whose fields are being looked at.
     open: Vec<TypeId>,
     functions: Environment,
-    /// Whether all of `metadata` is seen.
+    /// Whether all of a kind's own `metadata` is seen.
     sees_metadata: bool,
 }
 
@@ -35,7 +32,7 @@ impl<'m> Scope<'m> {
         Scope { model, known: HashMap::new(), open: Vec::new(), functions, sees_metadata: false }
     }
 
-    /// The same, where all of `metadata` is seen.
+    /// The same, where all of a kind's own `metadata` is seen.
     pub fn with_metadata(model: &'m Model) -> Self {
         Scope { sees_metadata: true, ..Scope::new(model) }
     }
@@ -74,10 +71,13 @@ impl<'m> Scope<'m> {
         }
         self.open.push(id);
         let mut fields = BTreeMap::new();
-        let of_metadata: Vec<&Field> = visible(self.model, id, object).collect();
-        let seen = if self.sees_metadata { object.fields.iter().collect() } else { of_metadata };
-        for field in seen {
-            if let Some((name, of)) = escape::field(&field.name).zip(self.usage(&field.usage)) {
+        for field in &object.fields {
+            let metadata = own_metadata(self.model, id, field).filter(|_| !self.sees_metadata);
+            let of = match metadata {
+                Some(metadata) => Some(self.seen(metadata)),
+                None => self.usage(&field.usage),
+            };
+            if let Some((name, of)) = escape::field(&field.name).zip(of) {
                 fields.insert(name, of);
             }
         }
@@ -85,6 +85,14 @@ impl<'m> Scope<'m> {
         let of = Type::object(self.name(id), fields);
         self.known.insert(id, of.clone());
         Some(of)
+    }
+
+    /// The type of a kind's own `metadata`.
+    fn seen(&mut self, metadata: &ObjectType) -> Type {
+        let fields =
+            visible(metadata).filter_map(|field| escape::field(&field.name).zip(self.usage(&field.usage)));
+        let fields: Vec<(String, Type)> = fields.collect();
+        Type::object("metadata of a kind", fields)
     }
 
     /// The name of a type in messages: two types have two names.
@@ -95,10 +103,26 @@ impl<'m> Scope<'m> {
     }
 }
 
-/// The fields of an object that expressions may look at, if their types allow it.
-pub fn visible<'m>(model: &'m Model, id: TypeId, object: &'m ObjectType) -> impl Iterator<Item = &'m Field> {
-    let is_metadata = model.ty(id).qualified_name == OBJECT_META;
-    object.fields.iter().filter(move |field| !is_metadata || OF_METADATA.contains(&field.name.as_str()))
+/// The type of a field that is the `metadata` of a kind; nothing for all others, such as those in templates.
+pub fn own_metadata<'m>(model: &'m Model, owner: TypeId, field: &'m Field) -> Option<&'m ObjectType> {
+    match model.resolve(&field.usage) {
+        Resolved::Object(id, object) => {
+            let is_metadata = field.name == "metadata" && model.ty(id).qualified_name == OBJECT_META;
+            (is_metadata && is_kind(model, owner)).then_some(object)
+        }
+        _ => None,
+    }
+}
+
+/// The fields of a kind's own `metadata` that its rules may look at.
+pub fn visible(metadata: &ObjectType) -> impl Iterator<Item = &Field> {
+    metadata.fields.iter().filter(|field| OF_METADATA.contains(&field.name.as_str()))
+}
+
+/// Whether a type is a kind.
+pub fn is_kind(model: &Model, id: TypeId) -> bool {
+    let mut kinds = model.group_versions.iter().flat_map(|group_version| &group_version.resources);
+    kinds.any(|resource| resource.ty == id)
 }
 
 /// The field that an expression calls so.

@@ -122,15 +122,16 @@ impl<'m> Settling<'m, '_> {
                 "add `message:`; the text of the rule would be shown instead, and it has several lines";
             self.diagnostics.error(&written.rule.span, "this rule needs a message", help).code("E0234");
         }
+        let uses_old = rule.is_about_change() || rule.tells_old();
         if let Some(flag) = &written.optional_old_self
-            && !rule.uses_old()
+            && !uses_old
         {
             let help = "remove it, or use `oldSelf` in the rule";
             self.diagnostics
                 .error(&flag.span, "`optionalOldSelf` on a rule without `oldSelf`", help)
                 .code("E0231");
         }
-        if rule.uses_old() {
+        if uses_old {
             self.check_change(place.owner, written);
         }
         self.check_cost(place, rule, written);

@@ -56,29 +56,62 @@ fn find_word(text: &str, word: &str) -> Option<usize> {
     text.match_indices(word).map(|(at, _)| at).find(|at| is_whole(*at))
 }
 
-/// How many values a public function takes; `None` where the text does not have it.
-pub fn parameters(text: &str, name: &str) -> Option<usize> {
+/// What a public function takes, each value as it is written; `None` where the text does not have it.
+pub fn parameters(text: &str, name: &str) -> Option<Vec<String>> {
     let head = format!("pub fn {name}");
     let mut starts = text.match_indices(&head).map(|(at, _)| &text[at + head.len()..]);
     let rest = starts.find(|rest| rest.starts_with(['(', '<']))?;
     let list = if rest.starts_with('<') { &rest[closing(rest)?..] } else { rest };
     let list = list.trim_start();
     let inside = list.get(1..closing(list)?.checked_sub(1)?)?;
-    let (mut depth, mut count, mut is_empty) = (0_usize, 0, true);
-    for ch in inside.chars() {
+    let mut depth = 0_usize;
+    let parts = inside.split(|ch: char| {
         match ch {
             '(' | '[' | '<' => depth += 1,
             ')' | ']' | '>' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                count += 1;
-                is_empty = true;
-                continue;
-            }
             _ => {}
         }
-        is_empty &= ch.is_whitespace();
+        ch == ',' && depth == 0
+    });
+    let parts = parts.map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
+    Some(parts.filter(|part| !part.is_empty()).collect())
+}
+
+/// What can be seen of a type in its text.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen<'t> {
+    is_reference: bool,
+    is_mutable: bool,
+    /// Its name, without the way to it.
+    name: &'t str,
+}
+
+/// The types that functions of schema files take; all others are the author's.
+const KNOWN: &[&str] =
+    &["Path", "Validation", "Vocabulary", "Tree", "ColumnContext", "Direction", "Vec", "str", "String"];
+
+/// Whether a value of a function is written so that the caller can give `wanted`. A name that is not known
+/// can stand for any type.
+pub fn fits(wanted: &str, found: &str) -> bool {
+    let (wanted, found) = (seen(wanted), seen(found));
+    let is_reference = (wanted.is_reference, wanted.is_mutable) == (found.is_reference, found.is_mutable);
+    let is_name = wanted.name == "T" || wanted.name == found.name || !KNOWN.contains(&found.name);
+    let is_alias = !found.is_reference && !KNOWN.contains(&found.name);
+    is_name && (is_reference || is_alias)
+}
+
+fn seen(parameter: &str) -> Seen<'_> {
+    let of = parameter.split_once(':').map_or(parameter, |(_, of)| of).trim();
+    let behind = of.strip_prefix('&');
+    let mut rest = behind.unwrap_or(of).trim_start();
+    if rest.starts_with('\'') {
+        rest = rest.split_once(' ').map_or(rest, |(_, rest)| rest);
     }
-    Some(if is_empty { count } else { count + 1 })
+    let mutable = rest.strip_prefix("mut ");
+    let rest = mutable.unwrap_or(rest);
+    let path = rest.split('<').next().unwrap_or(rest);
+    let name = path.rsplit("::").next().unwrap_or(path).trim();
+    Seen { is_reference: behind.is_some(), is_mutable: mutable.is_some(), name }
 }
 
 /// Where the bracket with which a text begins is closed: the offset behind it.
@@ -114,7 +147,7 @@ pub fn place(text: &str, from: &Span, keyword: &str, name: &str) -> Option<Span>
 
 #[cfg(test)]
 mod tests {
-    use super::{has_word, parameters};
+    use super::{fits, has_word, parameters};
 
     #[test]
     fn values_are_counted_between_the_brackets() {
@@ -128,7 +161,22 @@ mod tests {
             ("fn f(a: A) {}", None),
             ("pub fn f(a", None),
         ] {
-            assert_eq!(parameters(text, "f"), expected, "{text}");
+            assert_eq!(parameters(text, "f").map(|found| found.len()), expected, "{text}");
+        }
+        for (wanted, found, expected) in [
+            ("value: &T", "value: &[Part]", true),
+            ("value: &T", "value: &'v str", true),
+            ("value: &T", "value: Part", true),
+            ("value: &T", "value: &mut Part", false),
+            ("value: &T", "value: String", false),
+            ("value: &mut T", "value: &mut Part", true),
+            ("value: &mut T", "value: &Part", false),
+            ("path: &Path<'_>", "at: &orch_runtime::path::Path<'_>", true),
+            ("path: &Path<'_>", "cx: &mut Validation<'_>", false),
+            ("cx: &mut Validation<'_>", "_cx: &mut Report<'_>", true),
+            ("value: &str", "value: &String", false),
+        ] {
+            assert_eq!(fits(wanted, found), expected, "{wanted}, {found}");
         }
         assert!(has_word("use a::{part, b}", "part") && !has_word("part_update apart", "part"));
     }

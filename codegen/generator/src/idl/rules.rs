@@ -202,6 +202,14 @@ idl_words! {
     }
 }
 
+idl_words! {
+    /// What is made of a wrong value that stays as it was.
+    pub enum Unchanged {
+        /// It is accepted.
+        Accepted = "accepted",
+    }
+}
+
 idl_object! {
     /// What may change under a condition.
     pub struct ConditionalException, "an exception", refused: &[("path", "write `field`")], {
@@ -327,6 +335,8 @@ idl_object! {
         "when" => when: Option<When>,
         /// Whether it is judged on every write, on a change alone, or on both.
         "on" => on: Option<Spanned<Moment>>,
+        /// Whether wrong values are accepted on a change that leaves them as they are: `accepted`.
+        "unchanged" => unchanged: Option<Spanned<Unchanged>>,
         /// Whether it is judged only where the rule before it is not broken.
         "otherwise" => otherwise: Option<Spanned<bool>>,
         /// Whether it is judged before the fields of the object.

@@ -10,12 +10,9 @@ use super::{
 };
 use crate::{
     idl::{Immutable, MapType, OrderedPlace, PatchStrategy, Schema, UnionExtension},
-    model::{ErrorPlace, Field, Immutability, ObjectType, Patch, Shape, Step, Union, Usage},
+    model::{ErrorPlace, Field, Immutability, OBJECT_META, ObjectType, Patch, Shape, Step, Union, Usage},
     source::Spanned,
 };
-
-/// The type of every kind's `metadata`.
-pub(crate) const OBJECT_META: &str = "meta.v1.ObjectMeta";
 
 impl Lowering<'_, '_> {
     /// An object with fields.

@@ -39,6 +39,26 @@ const WORDED: &[&str] = &[
     "maxProperties",
 ];
 
+/// Keywords whose errors have the standard words, and the rule of `x-orch-rules` that says the same in
+/// others.
+const DETOURS: &[(&str, &str)] = &[
+    ("uniqueItems", "write a rule with `unique` in `x-orch-rules` of the object, with its words, instead"),
+    (
+        "x-orch-list-map-keys",
+        "write `uniqueItems: false` beside the keys, and a rule with `unique` and its words in `x-orch-rules` of \
+         the object",
+    ),
+    (
+        "x-orch-immutable",
+        "write a rule with `immutable` in `x-orch-rules` of the object, with its words, instead",
+    ),
+    (
+        "x-orch-union",
+        "write rules with `atMostOne`, `atLeastOne`, `required` and `forbidden` in `x-orch-rules`, with their words, \
+         instead",
+    ),
+];
+
 impl Lowering<'_, '_> {
     /// The words of a value's own rules.
     pub(super) fn words(&mut self, schema: &Schema) -> BTreeMap<String, Words> {
@@ -46,10 +66,15 @@ impl Lowering<'_, '_> {
         for (keyword, written) in schema.errors.iter().flat_map(|errors| &errors.0) {
             let name = keyword.value.as_str();
             if !WORDED.contains(&name) {
-                let help = crate::diagnostic::suggest::did_you_mean(name, WORDED);
-                self.diagnostics
-                    .error(&keyword.span, format!("`{name}` has no error to word"), help)
-                    .code("E0221");
+                let detour = DETOURS.iter().find(|(keyword, _)| *keyword == name);
+                let (message, help) = match detour {
+                    Some((_, help)) => (format!("`{name}` has no words of its own"), (*help).to_owned()),
+                    None => (
+                        format!("`{name}` has no error to word"),
+                        crate::diagnostic::suggest::did_you_mean(name, WORDED),
+                    ),
+                };
+                self.diagnostics.error(&keyword.span, message, help).code("E0221");
                 continue;
             }
             let is_written = |name: &str| schema.keys.iter().any(|key| key.value == name);
@@ -141,6 +166,7 @@ impl Lowering<'_, '_> {
         }
         let moment = rule.on.as_ref().map_or(Moment::Write, |on| moment(on.value));
         let is_otherwise = rule.otherwise.as_ref().is_some_and(|otherwise| otherwise.value);
+        let accepts_unchanged = rule.unchanged.is_some();
         let is_first = rule.first.as_ref().is_some_and(|first| first.value);
         let is_last = rule.last.as_ref().is_some_and(|last| last.value);
         let is_alone = rule.alone.as_ref().is_some_and(|alone| alone.value);
@@ -158,6 +184,7 @@ impl Lowering<'_, '_> {
             within,
             words,
             moment,
+            accepts_unchanged,
             is_otherwise,
             is_first,
             is_alone,
@@ -275,12 +302,13 @@ impl Lowering<'_, '_> {
             question.matches.as_ref().map(|pattern| Test::Matches(pattern.value.clone())),
             (question.least.is_some() || question.most.is_some())
                 .then(|| Test::Between(bound(&question.least), bound(&question.most))),
-            question.changed.as_ref().map(|_| Test::Changed),
+            question.changed.as_ref().map(|changed| Test::Changed(changed.value)),
         ];
         let mut asked = asked.into_iter().flatten();
         let first = asked.next();
         if first.is_none() || asked.next().is_some() {
-            let help = "write one of `given: true`, `not: [...]`, `matches`, and `least` or `most`";
+            let help =
+                "write one of `given: true`, `not: [...]`, `matches`, `changed: true`, and `least` or `most`";
             self.diagnostics.error(&question.span, "a condition asks one thing", help).code("E0223");
         }
         first

@@ -27,7 +27,16 @@ pub fn is_one(cursor: &Cursor) -> bool {
         let [.., before, item, key] = &cursor.path[..] else { return false };
         before == list && item == super::cursor::ITEM && keys.contains(&key.as_str())
     };
-    cursor.in_value && (ends("x-orch-validations", OF_VALIDATIONS) || ends("x-orch-rules", OF_RULES))
+    cursor.in_value
+        && (ends("x-orch-validations", OF_VALIDATIONS)
+            || ends("x-orch-rules", OF_RULES)
+            || in_exception(cursor) && ends("except", &["when"]))
+}
+
+/// Whether the position is in what may change although the rest may not. Its field is not that of the rule.
+fn in_exception(cursor: &Cursor) -> bool {
+    let of_rules = cursor.path.iter().position(|key| key == "x-orch-rules");
+    of_rules.is_some_and(|at| cursor.path.get(at + 2).is_some_and(|key| key == "except"))
 }
 
 /// What can follow what is typed: fields behind a dot, variables and functions elsewhere. `ty` is the named
@@ -92,7 +101,8 @@ fn variables(model: &Model, ty: TypeId, cursor: &Cursor) -> Vec<(String, Type)> 
         variables.push(("oldSelf".to_owned(), own.clone()));
         variables.push(("self".to_owned(), own));
     }
-    let field = cursor.siblings.iter().find(|(key, _)| key == "field").map(|(_, path)| path.as_str());
+    let mut siblings = cursor.siblings.iter().filter(|_| !in_exception(cursor));
+    let field = siblings.find(|(key, _)| key == "field").map(|(_, path)| path.as_str());
     if let (true, Some(path), TypeKind::Object(object)) = (is_rule_of_object, field, &model.ty(ty).kind) {
         let found = loops(model, object, &Step::path(path).unwrap_or_default());
         for (name, in_rule) in ["item", "outer"].into_iter().zip(found.iter().rev()) {

@@ -51,6 +51,8 @@ pub struct Check {
     pub words: Words,
     /// When it is judged.
     pub moment: Moment,
+    /// On a change, wrong values that stay as they were are accepted.
+    pub accepts_unchanged: bool,
     /// It is judged only where the rule before it is not broken.
     pub is_otherwise: bool,
     /// It is judged before the fields of the object.
@@ -99,7 +101,12 @@ impl Check {
         self.moment == Moment::Change || matches!(self.demand, Demand::Immutable(_))
     }
 
-    /// Whether it is judged when an object is changed.
+    /// Whether it is judged whenever an object is written, without a look at the object before.
+    pub fn is_judged_on_write(&self) -> bool {
+        !self.is_about_change() && !self.accepts_unchanged
+    }
+
+    /// Whether it is judged with the rules for a change.
     pub fn is_judged_on_change(&self) -> bool {
         self.moment != Moment::Write || matches!(self.demand, Demand::Immutable(_))
     }
@@ -150,8 +157,8 @@ pub enum Test {
     Matches(String),
     /// The number, the length or the count of items lies between these.
     Between(Option<i64>, Option<i64>),
-    /// It is another one than before.
-    Changed,
+    /// It is another one than before, or it is the same.
+    Changed(bool),
 }
 
 /// A constant of a condition.

@@ -28,11 +28,15 @@ pub struct ValidationRule {
 }
 
 impl ValidationRule {
-    /// Whether it is about a change.
-    pub fn uses_old(&self) -> bool {
-        let is_old = |term: &Term| matches!(&term.kind, TermKind::Variable(name) if &**name == "oldSelf");
-        let mut expressions = [Some(&self.rule), self.message_expression.as_ref()].into_iter().flatten();
-        expressions.any(|expression| expression.term.any(&mut { is_old }))
+    /// Whether it is about a change: the rule itself looks at the value before. Where only the message does,
+    /// new objects are judged too.
+    pub fn is_about_change(&self) -> bool {
+        self.rule.uses_old()
+    }
+
+    /// Whether its message looks at the value before.
+    pub fn tells_old(&self) -> bool {
+        self.message_expression.as_ref().is_some_and(Expression::uses_old)
     }
 }
 
@@ -43,6 +47,14 @@ pub struct Expression {
     pub text: String,
     /// Names resolved, types known.
     pub term: Term,
+}
+
+impl Expression {
+    /// Whether it looks at the value before.
+    fn uses_old(&self) -> bool {
+        let is_old = |term: &Term| matches!(&term.kind, TermKind::Variable(name) if &**name == "oldSelf");
+        self.term.any(&mut { is_old })
+    }
 }
 
 /// A step of a path below an object.

@@ -82,6 +82,53 @@ export namespace example {
       /** How many in a second. */
       perSecond?: number;
     }
+    /** A sticker, with what batches and widgets have no use for. No Rust goes with it. */
+    export interface Sticker<Metadata = meta.v1.ObjectMeta> {
+      /** Group and version of the object's kind. Follows from the URL. */
+      apiVersion?: "example.example.io/v1";
+      /** What the object is. Follows from the URL. */
+      kind?: "Sticker";
+      /** Standard object metadata. */
+      metadata?: Metadata;
+      /** What is wanted. */
+      spec: example.v1.StickerSpec;
+    }
+    /** A list of objects of kind Sticker. */
+    export interface StickerList<Metadata = meta.v1.ObjectMeta> {
+      apiVersion?: "example.example.io/v1";
+      kind?: "StickerList";
+      metadata?: meta.v1.ListMeta;
+      items: Sticker<Metadata>[];
+    }
+    /** Stickers on a roll. */
+    export interface StickerRoll {
+      /** Its width, in millimetres. */
+      width?: number;
+    }
+    /** Stickers on a sheet. */
+    export interface StickerSheet {
+      /** How many are on it, in pairs. */
+      count?: number;
+    }
+    /** What a sticker shall be. */
+    export interface StickerSpec {
+      /** How it shines. */
+      coat?: "Gloss" | "Matt";
+      /** In which form stickers come. */
+      form: "Roll" | "Sheet";
+      /** Hints by language. */
+      hints?: { [key: string]: string };
+      /** Who makes it. */
+      maker?: string;
+      /** What is written on it. */
+      name?: string;
+      /** Where it lies. */
+      place?: string;
+      /** Of a roll. */
+      roll?: example.v1.StickerRoll;
+      /** Of a sheet. */
+      sheet?: example.v1.StickerSheet;
+    }
     /** A thing that is made in a colour. */
     export interface Widget<Metadata = meta.v1.ObjectMeta> {
       /** Group and version of the object's kind. Follows from the URL. */
@@ -119,6 +166,48 @@ export namespace example {
       made?: number;
       /** A label selector that finds the pieces, as it stands in a query. */
       selector?: string;
+    }
+  }
+}
+
+export namespace example {
+  export namespace v1beta1 {
+    /** An older form of stickers. */
+    export interface Sticker<Metadata = meta.v1.ObjectMeta> {
+      /** Group and version of the object's kind. Follows from the URL. */
+      apiVersion?: "example.example.io/v1beta1";
+      /** What the object is. Follows from the URL. */
+      kind?: "Sticker";
+      /** Standard object metadata. */
+      metadata?: Metadata;
+      /** What is wanted. */
+      spec: example.v1beta1.StickerSpec;
+    }
+    /** A list of objects of kind Sticker. */
+    export interface StickerList<Metadata = meta.v1.ObjectMeta> {
+      apiVersion?: "example.example.io/v1beta1";
+      kind?: "StickerList";
+      metadata?: meta.v1.ListMeta;
+      items: Sticker<Metadata>[];
+    }
+    /** What a sticker shall be. */
+    export interface StickerSpec {
+      /** How it shines. */
+      finish?: "Shiny" | "Dull";
+      /** In which form stickers come. */
+      form: "Roll" | "Sheet";
+      /** Hints by language. */
+      hints?: { [key: string]: string };
+      /** What is written on it. */
+      names?: string[];
+      /** Of a roll. */
+      roll?: example.v1.StickerRoll;
+      /** In which row it lies. */
+      row?: string;
+      /** Of a sheet. */
+      sheet?: example.v1.StickerSheet;
+      /** On which shelf it lies. */
+      shelf?: string;
     }
   }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     ORCH,
-    checks::v1::{Kept, Ruled, Said, Twin, Worded},
+    checks::v1::{Kept, Lenient, Ruled, Said, Twin, Worded},
 };
 
 fn read<T: DeserializeOwned>(tree: &Value) -> T {
@@ -454,4 +454,44 @@ fn rules_are_shared_by_types_of_the_same_fields() {
             "Required spec.labels[twin]: Required value: is for twins"
         ]
     );
+}
+
+/// A rule with `unchanged: accepted` judges new objects, and on a change what is another value than before.
+#[test]
+fn wrong_values_are_accepted_where_they_stay_as_they_were() {
+    let judged = |new: &Value, old: Option<&Value>| {
+        let (new, old) = (read::<Lenient>(new), old.map(read::<Lenient>));
+        let mut cx = Validation::new(&ORCH);
+        new.validate(&Path::ROOT, &mut cx);
+        new.validate_expressions(old.as_ref(), &Path::ROOT, &mut cx);
+        cx.into_errors().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let part = |name: &str| json!({"name": name});
+    let twice = json!([part("a"), part("a")]);
+    for (base, change, expected) in [
+        (json!({"name": "long"}), json!({"name": "longer"}), "name: Too long: may not be more than 3 bytes"),
+        (json!({"type": "Local"}), json!({"type": "Local"}), "path: Required value: is needed"),
+        (json!({"parts": twice}), json!({"parts": [part("b"), part("b")]}), "Duplicate value: \"b\""),
+        (
+            json!({"name": "ab", "type": "ab"}),
+            json!({"name": "cd", "type": "cd"}),
+            "name: Invalid value: \"cd\": must not be the type",
+        ),
+        (
+            json!({"below": {"count": 6}}),
+            json!({"below": {"count": 7}}),
+            "below.count: Invalid value: 7: is too large: 7",
+        ),
+    ] {
+        assert_eq!(judged(&base, None).len(), 1, "{base}: {:?}", judged(&base, None));
+        assert_eq!(judged(&base, Some(&base)), [""; 0], "{base}");
+        let errors = judged(&change, Some(&json!({})));
+        assert!(errors.len() == 1 && errors[0].ends_with(expected), "{change}: {errors:?}");
+    }
+    // The condition has changed, and so the rule is judged.
+    let errors = judged(&json!({"type": "Local"}), Some(&json!({"type": "Other"})));
+    assert_eq!(errors, ["path: Required value: is needed"]);
+    // A rule without the keyword is judged all the same.
+    let short = json!({"name": "a"});
+    assert_eq!(judged(&short, Some(&short)).len(), 1);
 }

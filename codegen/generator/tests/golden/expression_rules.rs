@@ -3,7 +3,10 @@
 use orch_runtime::{field_error::Validation, object::Validate, path::Path};
 use serde_json::{Value, json};
 
-use crate::{ORCH, expressions::v1::Plan};
+use crate::{
+    ORCH,
+    expressions::v1::{Draft, Plan},
+};
 
 /// A plan that breaks no rule, with other fields.
 fn plan(fields: Value) -> Plan {
@@ -133,4 +136,69 @@ fn a_value_that_stays_as_it_was_is_not_judged_anew() {
     let other = plan(json!({"size": 3, "mode": "Odd", "wait": "61s"}));
     let (errors, _) = judged(&other, Some(&odd));
     assert_eq!(errors.len(), 1, "{errors:?}");
+}
+
+fn draft(fields: Value) -> Draft {
+    let mut tree = json!({"metadata": {"name": "d"}, "wanted": 4});
+    let Value::Object(fields) = fields else { panic!("no object") };
+    tree.as_object_mut().expect("it is an object").extend(fields);
+    serde_json::from_value(tree).expect("it is a draft")
+}
+
+fn drafted(new: Value, old: Option<Value>) -> Vec<String> {
+    let mut cx = Validation::new(&ORCH);
+    let (new, old) = (draft(new), old.map(draft));
+    new.validate_expressions(old.as_ref(), &Path::ROOT, &mut cx);
+    if let Some(old) = &old {
+        new.validate_update(old, &Path::ROOT, &mut cx);
+    }
+    let warnings = cx.take_warnings();
+    cx.into_errors().iter().map(ToString::to_string).chain(warnings).collect()
+}
+
+/// Of its own metadata a kind sees the name, with `x-orch-validations`; of a template's it sees all.
+#[test]
+fn a_change_of_metadata_is_seen_where_it_is_not_the_kinds_own() {
+    let named = |name: &str, note: &str| json!({"name": name, "annotations": {"note": note}});
+    let template = |note: &str| json!({"template": {"metadata": named("t", note)}});
+    assert_eq!(drafted(json!({}), Some(json!({}))), [""; 0]);
+    let own = drafted(json!({"metadata": named("d", "a")}), Some(json!({"metadata": named("d", "b")})));
+    assert_eq!(own, ["the metadata changed"]);
+    let renamed = drafted(json!({"metadata": {"name": "e"}}), Some(json!({})));
+    assert_eq!(renamed, ["the draft changed", "the name changed", "the metadata changed"]);
+    let below = drafted(template("a"), Some(template("b")));
+    assert_eq!(below, ["the draft changed", "the template changed"]);
+    let bad = drafted(json!({"template": {"metadata": {"annotations": {"bad": ""}}}}), None);
+    assert_eq!(bad, ["Invalid value: \"object\": a bad template"]);
+}
+
+#[test]
+fn null_enums_and_words_are_values() {
+    for (fields, expected) in [
+        (json!({"wanted": null}), None),
+        (json!({"wanted": 4}), None),
+        (json!({"wanted": 3}), Some("too few")),
+        (json!({"modes": ["Slow", "Fast"]}), None),
+        (json!({"modes": ["Slow", "Fast", "Slow"]}), Some("too many modes")),
+        (json!({"metadata": {"name": "orch-system"}}), Some("named as a namespace")),
+        (json!({"aliases": [["a"], ["b", "c d"]]}), Some("aliases[1][1]")),
+        (json!({"template": {"metadata": {}, "names": ["a b"]}}), Some("template.names[0]")),
+    ] {
+        let errors = drafted(fields.clone(), None);
+        assert_eq!(errors.len(), usize::from(expected.is_some()), "{fields}: {errors:?}");
+        assert!(expected.is_none_or(|expected| errors[0].contains(expected)), "{fields}: {errors:?}");
+    }
+}
+
+/// A message may look at the value before; that makes no rule about a change of it.
+#[test]
+fn new_objects_are_judged_where_only_the_message_is_about_the_old_one() {
+    let told = |least: i64, old: Option<Value>| drafted(json!({"least": least}), old);
+    assert_eq!(told(0, None), ["Invalid value: \"object\": must be positive"]);
+    let changed = told(0, Some(json!({"least": 7})));
+    assert!(
+        changed.contains(&"Invalid value: \"object\": must be positive, and was 7".to_owned()),
+        "{changed:?}"
+    );
+    assert_eq!(told(0, Some(json!({"least": 0}))), [""; 0]);
 }

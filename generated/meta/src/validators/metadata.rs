@@ -1,183 +1,59 @@
-//! Object metadata, as far as its rules are the same for every kind.
-//!
-//! The rule for `metadata.name` depends on the kind and is the server's; so is what may stand in `namespace`.
+//! Object metadata: what no schema can state of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orch_runtime::{
-    constraint,
     field_error::{FieldError, Rendered, Shown, Validation, json},
     path::Path,
-    rule,
 };
 
-use crate::meta::v1::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
+use crate::meta::v1::{ObjectMeta, OwnerReference};
 
 /// The most that the keys and values of all annotations may hold, in bytes.
 const MAX_ANNOTATIONS_BYTES: usize = 256 * 1024;
-/// The most that the name of a field manager may hold, in bytes.
-const MAX_MANAGER_BYTES: usize = 128;
-/// The most that the name of a subresource may hold in a record of managed fields, in bytes.
-const MAX_SUBRESOURCE_BYTES: usize = 256;
 
-/// Finalizers that the server itself sets and acts on.
-const ORPHAN: &str = "orphan";
-const FOREGROUND: &str = "foregroundDeletion";
-
-/// Labels, annotations, owners, finalizers and managed fields are well formed.
-pub fn object_meta(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
-    rule::minimum(value.generation, 0, &path.field("generation"), cx);
-    labels_and_annotations(value, path, cx);
-    owner_references(&value.owner_references, &path.field("ownerReferences"), cx);
-    finalizers(&value.finalizers, &path.field("finalizers"), cx);
-    let managed_fields = path.field("managedFields");
-    for (index, entry) in value.managed_fields.iter().enumerate() {
-        managed_fields_entry(entry, &managed_fields.index(index), cx);
-    }
-    let finalizers = path.field("finalizers");
-    for (index, name) in value.finalizers.iter().enumerate() {
-        finalizer_name(name, &finalizers.index(index), cx);
-    }
-}
-
-/// The rules for labels and annotations. In templates nothing else of the metadata is judged.
-pub fn labels_and_annotations(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
-    labels(value, &path.field("labels"), cx);
-    annotations(value, &path.field("annotations"), cx);
-}
-
-/// Name, namespace, uid and timestamps do not change, and an object that is being deleted gets no new
-/// finalizers. Not called through a schema: metadata inside of templates may change.
-pub fn object_meta_update(new: &ObjectMeta, old: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if old.deletion_timestamp.is_some() {
-        let known: BTreeSet<&String> = old.finalizers.iter().collect();
-        let added: Vec<&String> = new.finalizers.iter().filter(|name| !known.contains(name)).collect();
-        if !added.is_empty() {
-            let list = added.iter().map(Shown::shown).collect::<Vec<_>>().join(", ");
-            let detail = format!(
-                "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{list}}}"
-            );
-            cx.push(FieldError::forbidden(&path.field("finalizers"), &detail));
-        }
-    }
-    rule::immutable(&new.name, &old.name, &path.field("name"), cx);
-    rule::immutable(&new.namespace, &old.namespace, &path.field("namespace"), cx);
-    rule::immutable(&new.uid, &old.uid, &path.field("uid"), cx);
-    rule::immutable(&new.creation_timestamp, &old.creation_timestamp, &path.field("creationTimestamp"), cx);
-    rule::immutable(&new.deletion_timestamp, &old.deletion_timestamp, &path.field("deletionTimestamp"), cx);
-    let grace_period = path.field("deletionGracePeriodSeconds");
-    rule::immutable(
-        &new.deletion_grace_period_seconds,
-        &old.deletion_grace_period_seconds,
-        &grace_period,
-        cx,
-    );
-}
-
-/// A finalizer without a domain is one of the standard names.
-pub fn finalizer_name(name: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let standard = [cx.vocabulary.namespace_finalizer, ORPHAN, FOREGROUND];
-    if !name.contains('/') && !standard.contains(&name) {
-        let detail = "name is neither a standard finalizer name nor is it fully qualified";
-        cx.push(FieldError::invalid(path, name, detail));
-    }
-}
-
-fn labels(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
-    for (key, value) in &value.labels {
-        cx.invalid_all(path, key, &constraint::qualified_name(key));
-        cx.invalid_all(path, value, &constraint::label_value(value));
-    }
-}
-
-/// Keys are judged in lower case: a prefix may be written in capitals.
-fn annotations(value: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let mut size = 0;
-    for (key, value) in &value.annotations {
-        cx.invalid_all(path, key, &constraint::qualified_name(&key.to_lowercase()));
-        size += key.len() + value.len();
-    }
+/// Annotations are not too large together: Rust, because an expression would copy the keys to add up their
+/// lengths, on each write.
+pub fn annotations_size(value: &BTreeMap<String, String>, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let size: usize = value.iter().map(|(key, value)| key.len() + value.len()).sum();
     if size > MAX_ANNOTATIONS_BYTES {
         cx.push(FieldError::too_long(path, MAX_ANNOTATIONS_BYTES));
     }
 }
 
-/// Faults are reported at fields of the list, without the owner's index.
-fn owner_references(owners: &[OwnerReference], path: &Path<'_>, cx: &mut Validation<'_>) {
-    let mut controller: Option<String> = None;
-    for owner in owners {
-        owner_reference(owner, path, cx);
-        if owner.controller != Some(true) {
-            continue;
+/// One owner at most is the controller: Rust, because each further one is told together with the first.
+pub fn one_controller(owners: &[OwnerReference], path: &Path<'_>, cx: &mut Validation<'_>) {
+    let mut controllers = owners.iter().filter(|owner| owner.controller == Some(true));
+    let Some(first) = controllers.next() else { return };
+    for other in controllers {
+        // Each of these errors shows the whole list.
+        if cx.is_full() {
+            return;
         }
-        let this = format!("{}/{}", owner.kind, owner.name);
-        match &controller {
-            None => controller = Some(this),
-            // Each of these errors shows the whole list.
-            Some(first) if !cx.is_full() => {
-                let detail = format!(
-                    "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}"
-                );
-                cx.push(FieldError::invalid(path, &Rendered(json(&owners)), &detail));
-            }
-            Some(_) => {}
-        }
+        let [first, other] = [first, other].map(|owner| format!("{}/{}", owner.kind, owner.name));
+        let detail = format!(
+            "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {other}"
+        );
+        cx.push(FieldError::invalid(path, &Rendered(json(&owners)), &detail));
     }
 }
 
-fn owner_reference(owner: &OwnerReference, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let (group, version) = group_version(&owner.api_version);
-    for (field, value, is_empty, detail) in [
-        ("apiVersion", &owner.api_version, version.is_empty(), "version must not be empty"),
-        ("kind", &owner.kind, owner.kind.is_empty(), "kind must not be empty"),
-        ("name", &owner.name, owner.name.is_empty(), "name must not be empty"),
-        ("uid", &owner.uid, owner.uid.is_empty(), "uid must not be empty"),
-    ] {
-        if is_empty {
-            cx.push(FieldError::invalid(&path.field(field), value, detail));
-        }
+/// An object that is being deleted gets no new finalizers: Rust, because all that are new are told in one
+/// error.
+pub fn finalizers_of_deleted(new: &ObjectMeta, old: &ObjectMeta, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if old.deletion_timestamp.is_none() {
+        return;
     }
-    // An event goes away by itself: what it owned would go with it.
-    if (group, version, owner.kind.as_str()) == ("", "v1", "Event") {
-        let detail = "/v1, Kind=Event is disallowed from being an owner";
-        cx.push(FieldError::invalid(path, &Rendered(json(owner)), detail));
+    let known: BTreeSet<&String> = old.finalizers.iter().collect();
+    let added: Vec<String> =
+        new.finalizers.iter().filter(|name| !known.contains(name)).map(Shown::shown).collect();
+    if !added.is_empty() {
+        let list = added.join(", ");
+        let detail = format!(
+            "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{list}}}"
+        );
+        cx.push(FieldError::forbidden(&path.field("finalizers"), &detail));
     }
-}
-
-/// `apps/v1` as group and version; nothing for a text that is neither `version` nor `group/version`.
-fn group_version(api_version: &str) -> (&str, &str) {
-    match api_version.split_once('/') {
-        None => ("", api_version),
-        Some((_, version)) if version.contains('/') => ("", ""),
-        Some(parts) => parts,
-    }
-}
-
-fn finalizers(names: &[String], path: &Path<'_>, cx: &mut Validation<'_>) {
-    for name in names {
-        cx.invalid_all(path, name, &constraint::qualified_name(name));
-    }
-    let has = |wanted: &str| names.iter().any(|name| name == wanted);
-    if has(ORPHAN) && has(FOREGROUND) {
-        let detail = format!("finalizer {ORPHAN} and {FOREGROUND} cannot be both set");
-        cx.push(FieldError::invalid(path, &Rendered(json(&names)), &detail));
-    }
-}
-
-fn managed_fields_entry(entry: &ManagedFieldsEntry, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if !["Apply", "Update"].contains(&entry.operation.as_str()) {
-        let detail = "must be `Apply` or `Update`";
-        cx.push(FieldError::invalid(&path.field("operation"), &entry.operation, detail));
-    }
-    if !["", "FieldsV1"].contains(&entry.fields_type.as_str()) {
-        cx.push(FieldError::invalid(&path.field("fieldsType"), &entry.fields_type, "must be `FieldsV1`"));
-    }
-    let manager = path.field("manager");
-    rule::max_length(&entry.manager, MAX_MANAGER_BYTES, &manager, cx);
-    if entry.manager.chars().any(char::is_control) {
-        cx.push(FieldError::invalid(&manager, &entry.manager, "should only contain printable characters"));
-    }
-    rule::max_length(&entry.subresource, MAX_SUBRESOURCE_BYTES, &path.field("subresource"), cx);
 }
 
 #[cfg(test)]
@@ -326,7 +202,7 @@ mod tests {
         let report = |old: Value, new: Value| {
             let [old, new]: [ObjectMeta; 2] = [old, new].map(|tree| serde_json::from_value(tree).unwrap());
             let mut cx = Validation::new(&KUBERNETES);
-            object_meta_update(&new, &old, &Path::ROOT.field("metadata"), &mut cx);
+            new.validate_update(&old, &Path::ROOT.field("metadata"), &mut cx);
             cx.into_errors().iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let deleted = "2024-01-02T03:04:05Z";

@@ -15,7 +15,8 @@ const RESPONSE_QUEUE: &str = "Queue";
 /// The number of bits in a flow's hash by which queues are chosen.
 const MAX_HASH_BITS: i32 = 60;
 
-/// The members fit the type; levels that the server relies on have their fixed spec.
+/// The members fit the type; levels that the server relies on have their fixed spec: Rust, because it is an
+/// object of the server.
 pub fn priority_level_configuration(
     value: &PriorityLevelConfiguration,
     path: &Path<'_>,

@@ -85,6 +85,7 @@ impl<'p> From<&'p AppArmorProfile> for Profile<'p> {
     }
 }
 
+/// One annotation and one field: Rust, because an annotation has the type and the file in one text.
 fn matching(
     annotation: Option<&String>,
     profile: Option<Profile<'_>>,

@@ -17,6 +17,7 @@ pub fn projected(value: &ProjectedVolumeSource, path: &Path<'_>, cx: &mut Valida
     }
 }
 
+/// The files of one source: Rust, because the error shows who owns the file, and not the file.
 fn projection<'v>(
     source: &'v VolumeProjection,
     volume: &Path<'_>,

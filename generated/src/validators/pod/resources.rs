@@ -33,6 +33,7 @@ pub(super) fn overhead(amounts: &BTreeMap<String, Quantity>, path: &Path<'_>, cx
     }
 }
 
+/// A request is no more than its limit: Rust, because the message shows the amount of the limit.
 fn request_within(
     name: &str,
     amount: &Quantity,
@@ -57,6 +58,7 @@ fn request_within(
     cx.push(FieldError::invalid(&requests, &amount.to_string(), &detail));
 }
 
+/// Huge pages are whole: Rust, because the size of a page is a part of the name of the resource.
 fn huge_pages(name: &str, amount: &Quantity, path: &Path<'_>, cx: &mut Validation<'_>) {
     let page = name.strip_prefix(HUGE_PAGES).and_then(|page| page.parse::<Quantity>().ok());
     if page.is_some_and(|page| !is_multiple(amount, &page)) {

@@ -1,6 +1,6 @@
 //! Rules about several parts of a pod.
 
-use orch_meta::validators::labels_and_annotations;
+use orch_meta::validators::annotations_size;
 use orch_runtime::{field_error::Validation, object::Validate, path::Path};
 
 use super::{
@@ -34,7 +34,8 @@ pub fn tolerations_again(new: &Pod, _old: &Pod, path: &Path<'_>, cx: &mut Valida
     }
 }
 
-/// Labels and annotations of the template of a pod are valid; what else its metadata says does not count.
-pub fn pod_template_metadata(value: &PodTemplateSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    labels_and_annotations(&value.metadata, &path.field("metadata"), cx);
+/// Annotations of the template of a pod are no larger than those of an object.
+pub fn pod_template_annotations(value: &PodTemplateSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+    let metadata = path.field("metadata");
+    annotations_size(&value.metadata.annotations, &metadata.field("annotations"), cx);
 }

@@ -29,6 +29,7 @@ pub fn ended_containers(new: &Pod, old: &Pod, path: &Path<'_>, cx: &mut Validati
     no_restart(new_ones, old_ones, "Never", &|_| false, &at, cx);
 }
 
+/// One list of containers: Rust, because an error is told as often as the name runs.
 fn no_restart(
     new: &[ContainerStatus],
     old: &[ContainerStatus],

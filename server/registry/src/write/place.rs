@@ -2,10 +2,11 @@
 //! on update.
 
 use orch_machinery::meta::{Meta, MetaMut, field};
-use orch_meta::{meta::v1::ObjectMeta, validators::object_meta_update};
+use orch_meta::meta::v1::ObjectMeta;
 use orch_runtime::{
     Tree,
     field_error::{FieldError, Shown as _, Validation},
+    object::Validate as _,
     path::Path,
     resource_def::{ResourceDef, Scope},
     scalar::Time,
@@ -262,7 +263,7 @@ fn validate_update(current: &Tree, proposed: &Tree, violations: &mut Validation<
             .map_err(|error| ApiError::BadRequest(format!("the metadata cannot be read: {error}")))
     };
     let (new, old) = (read(proposed)?, read(current)?);
-    object_meta_update(&new, &old, &Path::ROOT.field("metadata"), violations);
+    new.validate_update(&old, &Path::ROOT.field("metadata"), violations);
     Ok(())
 }
 

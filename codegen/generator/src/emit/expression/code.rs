@@ -25,6 +25,8 @@ pub(super) enum Form<'m> {
     Place(&'m Usage),
     /// A reference to an object
     Object(TypeId),
+    /// A reference to a kind of which its own rules see less of `metadata`, or to that `metadata`
+    Narrowed(TypeId),
     /// A `Value`
     Value,
 }
@@ -78,6 +80,11 @@ impl<'m> Code<'m> {
         Code { opposite, ..self }
     }
 
+    /// With another receiver of methods.
+    pub fn on(self, receiver: TokenStream) -> Self {
+        Code { receiver: Some(receiver), ..self }
+    }
+
     pub fn failing(self) -> Self {
         Code { can_fail: true, ..self }
     }
@@ -119,10 +126,7 @@ impl<'m> Code<'m> {
             }
             Some(Form::Text) => text(emitter, usage, place),
             Some(form) => Code::atom(place.clone(), form),
-            None => Code {
-                receiver: Some(place.clone()),
-                ..Code::new(quote!(&#place), Form::Place(usage), Level::Unary)
-            },
+            None => Code::new(quote!(&#place), Form::Place(usage), Level::Unary).on(place.clone()),
         }
     }
 
@@ -130,7 +134,7 @@ impl<'m> Code<'m> {
     pub fn resolved(&self, model: &'m Model) -> Option<Resolved<'m>> {
         match self.form {
             Form::Place(usage) => Some(model.resolve(usage)),
-            Form::Object(id) => match &model.ty(id).kind {
+            Form::Object(id) | Form::Narrowed(id) => match &model.ty(id).kind {
                 TypeKind::Object(object) => Some(Resolved::Object(id, object)),
                 _ => None,
             },

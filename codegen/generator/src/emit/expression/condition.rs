@@ -100,5 +100,12 @@ fn translation<'e, 'm>(emitter: &'e Emitter<'m>, variables: &Variables<'m>) -> T
         (*name, code)
     });
     let others = others.collect();
-    Translation { emitter, itself: root("self"), old: root("old"), others, locals: Vec::new() }
+    Translation {
+        emitter,
+        itself: root("self"),
+        old: root("old"),
+        others,
+        locals: Vec::new(),
+        null_locals: Vec::new(),
+    }
 }

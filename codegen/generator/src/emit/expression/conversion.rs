@@ -24,7 +24,8 @@ pub(super) fn value(emitter: &Emitter<'_>, code: &Code<'_>) -> TokenStream {
         Form::Text => quote!(#expression::Value::from(#tokens)),
         Form::Value => tokens.clone(),
         Form::Place(usage) => of_usage(emitter, usage, tokens, &code.receiver()),
-        Form::Object(id) => of_object(emitter, id, tokens),
+        Form::Object(id) => of_object(emitter, id, false, tokens),
+        Form::Narrowed(id) => of_object(emitter, id, true, tokens),
     }
 }
 
@@ -50,7 +51,7 @@ pub(super) fn of_usage(
         },
         Resolved::Enum(..) => value(emitter, &Code::behind(emitter, usage, reference)),
         Resolved::Any => quote!(#expression::Value::from_json(#reference)),
-        Resolved::Object(id, _) => of_object(emitter, id, reference),
+        Resolved::Object(id, _) => of_object(emitter, id, false, reference),
         Resolved::List(item, semantics) => {
             let kind = list_kind(emitter, semantics);
             let convert = converter(emitter, item);
@@ -66,7 +67,7 @@ pub(super) fn of_usage(
 /// A function from `&T` to a `Value`.
 fn converter(emitter: &Emitter<'_>, usage: &Usage) -> TokenStream {
     if let Resolved::Object(id, _) = emitter.model.resolve(usage) {
-        let function = function_name(emitter, id);
+        let function = function_name(emitter, id, false);
         return quote!(#function);
     }
     if let Resolved::Scalar(Shape::IntOrString) = emitter.model.resolve(usage) {
@@ -90,46 +91,60 @@ fn list_kind(emitter: &Emitter<'_>, semantics: &ListSemantics) -> TokenStream {
     }
 }
 
-fn of_object(emitter: &Emitter<'_>, id: TypeId, reference: &TokenStream) -> TokenStream {
-    let function = function_name(emitter, id);
+fn of_object(emitter: &Emitter<'_>, id: TypeId, is_narrowed: bool, reference: &TokenStream) -> TokenStream {
+    let function = function_name(emitter, id, is_narrowed);
     quote!(#function(#reference))
 }
 
 /// The function that makes a value of an object; it is asked for by that.
-fn function_name(emitter: &Emitter<'_>, id: TypeId) -> Ident {
-    emitter.values.borrow_mut().insert(id);
+fn function_name(emitter: &Emitter<'_>, id: TypeId, is_narrowed: bool) -> Ident {
+    emitter.values.borrow_mut().insert((id, is_narrowed));
     let name = &emitter.model.ty(id).qualified_name;
     let name: String = name
         .chars()
         .map(|ch| if ch.is_ascii_alphanumeric() { ch.to_ascii_lowercase() } else { '_' })
         .collect();
-    format_ident!("value_of_{name}")
+    if is_narrowed { format_ident!("narrowed_value_of_{name}") } else { format_ident!("value_of_{name}") }
 }
 
 /// The functions that were asked for, and those that they ask for.
 pub fn functions(emitter: &Emitter<'_>) -> Vec<TokenStream> {
-    let mut written: BTreeSet<TypeId> = BTreeSet::new();
+    let mut written: BTreeSet<(TypeId, bool)> = BTreeSet::new();
     let mut functions = Vec::new();
     loop {
         let next = emitter.values.borrow().difference(&written).next().copied();
-        let Some(id) = next else { break };
-        written.insert(id);
+        let Some((id, is_narrowed)) = next else { break };
+        written.insert((id, is_narrowed));
         let ty = emitter.model.ty(id);
         if let TypeKind::Object(object) = &ty.kind {
-            functions.push(function(emitter, id, ty, object));
+            functions.push(function(emitter, (id, is_narrowed), ty, object));
         }
     }
     emitter.values.borrow_mut().clear();
     functions
 }
 
-fn function(emitter: &Emitter<'_>, id: TypeId, ty: &Type, object: &ObjectType) -> TokenStream {
+fn function(
+    emitter: &Emitter<'_>,
+    (id, is_narrowed): (TypeId, bool),
+    ty: &Type,
+    object: &ObjectType,
+) -> TokenStream {
     let expression = emitter.runtime("expression");
-    let (name, path) = (function_name(emitter, id), emitter.type_path(ty));
-    let docs = format!(" A [`{}`] as rules see it, where they look at it as a whole.", ty.name);
-    let fields = scope::visible(emitter.model, id, object).filter_map(|field| {
+    let (name, path) = (function_name(emitter, id, is_narrowed), emitter.type_path(ty));
+    let whole = if is_narrowed { "without what the server fills in of its `metadata`" } else { "as a whole" };
+    let docs = format!(" A [`{}`] as rules see it, where they look at it {whole}.", ty.name);
+    let is_metadata = is_narrowed && !scope::is_kind(emitter.model, id);
+    let seen: Vec<&Field> =
+        if is_metadata { scope::visible(object).collect() } else { object.fields.iter().collect() };
+    let fields = seen.into_iter().filter_map(|field| {
         let name = escape::field(&field.name)?;
-        let value = optional(emitter, field, &quote!(value));
+        let owner = quote!(value);
+        let value = if is_narrowed {
+            narrowed_field(emitter, id, field, &owner)
+        } else {
+            optional(emitter, field, &owner)
+        };
         Some(quote!((#name, #value)))
     });
     quote! {
@@ -137,6 +152,28 @@ fn function(emitter: &Emitter<'_>, id: TypeId, ty: &Type, object: &ObjectType) -
         fn #name(value: &#path) -> #expression::Value {
             #expression::object([#(#fields),*])
         }
+    }
+}
+
+/// The value of a field of a kind, or of its own `metadata`, as [`optional`].
+pub(super) fn narrowed_field(
+    emitter: &Emitter<'_>,
+    kind: TypeId,
+    field: &Field,
+    owner: &TokenStream,
+) -> TokenStream {
+    let Some(metadata) = narrowed(emitter, kind, field) else { return optional(emitter, field, owner) };
+    let place = format_ident!("{}", field.rust_name);
+    let made = of_object(emitter, metadata, true, &quote!(&#owner.#place));
+    quote!(Some(#made))
+}
+
+/// The type of a field of a kind, where it is its own `metadata`.
+pub(super) fn narrowed(emitter: &Emitter<'_>, kind: TypeId, field: &Field) -> Option<TypeId> {
+    scope::own_metadata(emitter.model, kind, field)?;
+    match emitter.model.resolve(&field.usage) {
+        Resolved::Object(id, _) => Some(id),
+        _ => None,
     }
 }
 

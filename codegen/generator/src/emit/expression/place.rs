@@ -9,11 +9,20 @@ use super::{
 };
 use crate::{
     emit::emitter::Emitter,
-    model::{Field, ListSemantics, ObjectType, Omitted, Resolved, Type, TypeId, TypeKind, Usage},
+    expression::scope,
+    model::{
+        Field, ListSemantics, ObjectType, Omitted, Resolved, Type, TypeId, TypeKind, Usage, ValidationRule,
+    },
 };
 
-/// The constant and the method of `Validate`; nothing for a type without such rules.
-pub fn implementation(emitter: &Emitter<'_>, id: TypeId, ty: &Type) -> Option<TokenStream> {
+/// The constant and the method of `Validate`; nothing for a type without such rules. Other rules of the type
+/// that look at the object before come first.
+pub fn implementation(
+    emitter: &Emitter<'_>,
+    id: TypeId,
+    ty: &Type,
+    others: &[TokenStream],
+) -> Option<TokenStream> {
     let TypeKind::Object(object) = &ty.kind else { return None };
     if !emitter.reach.expressions.contains(&id) {
         return None;
@@ -21,12 +30,16 @@ pub fn implementation(emitter: &Emitter<'_>, id: TypeId, ty: &Type) -> Option<To
     let path = emitter.import("orch_runtime::path", "Path");
     let validation = emitter.import("orch_runtime::field_error", "Validation");
     let own = own_rules(emitter, id, ty, object);
-    let fields = object.fields.iter().filter_map(|field| field_rules(emitter, field));
+    let fields: Vec<Rules> = object.fields.iter().filter_map(|field| field_rules(emitter, field)).collect();
+    let uses_old = !own.is_empty() || !others.is_empty() || fields.iter().any(|rules| rules.uses_old);
+    let old = format_ident!("{}", if uses_old { "old" } else { "_old" });
+    let fields = fields.iter().map(|rules| &rules.code);
     Some(quote! {
         const HAS_EXPRESSIONS: bool = true;
 
-        #[allow(clippy::all, reason = "it says what the schema file says")]
-        fn validate_expressions(&self, old: Option<&Self>, path: &#path<'_>, cx: &mut #validation<'_>) {
+        #[allow(clippy::all, unused_comparisons, reason = "it says what the schema file says")]
+        fn validate_expressions(&self, #old: Option<&Self>, path: &#path<'_>, cx: &mut #validation<'_>) {
+            #(#others)*
             #(#own)*
             #(#fields)*
         }
@@ -34,78 +47,101 @@ pub fn implementation(emitter: &Emitter<'_>, id: TypeId, ty: &Type) -> Option<To
 }
 
 fn own_rules(emitter: &Emitter<'_>, id: TypeId, ty: &Type, object: &ObjectType) -> Vec<TokenStream> {
-    let behind = |reference: &TokenStream| Code::atom(reference.clone(), Form::Object(id));
+    let is_kind = scope::is_kind(emitter.model, id);
+    let form = if is_kind { Form::Narrowed(id) } else { Form::Object(id) };
+    let behind = |reference: &TokenStream| Code::atom(reference.clone(), form);
     let (value, at) = (format_ident!("self"), format_ident!("path"));
     rule::rules(emitter, &ty.validations, Resolved::Object(id, object), &value, &behind, &at)
 }
 
+/// Rules about a value.
+struct Rules {
+    code: TokenStream,
+    /// Whether they look at its old state. There is none for items of lists that do not say what identifies
+    /// them.
+    uses_old: bool,
+}
+
+impl Rules {
+    /// A line that says what the old state is, where it is looked at.
+    fn old(&self, state: &TokenStream) -> Option<TokenStream> {
+        self.uses_old.then(|| quote!(let old = #state;))
+    }
+}
+
 /// The rules of a field and of what is below it, where it is given.
-fn field_rules(emitter: &Emitter<'_>, field: &Field) -> Option<TokenStream> {
-    let rules = usage_rules(emitter, &field.usage, &field.validations)?;
+fn field_rules(emitter: &Emitter<'_>, field: &Field) -> Option<Rules> {
+    let below = usage_rules(emitter, &field.usage, &field.validations)?;
+    let (rules, uses_old) = (&below.code, below.uses_old);
     let name = format_ident!("{}", field.rust_name);
     let text = &field.name;
     let presence = field.presence(emitter.model);
     if presence.optional {
-        return Some(quote! {
+        let old = below.old(&quote!(old.and_then(|old| old.#name.as_ref())));
+        let code = quote! {
             if let Some(value) = &self.#name {
                 let at = &path.field(#text);
-                let old = old.and_then(|old| old.#name.as_ref());
+                #old
                 #rules
             }
-        });
+        };
+        return Some(Rules { code, uses_old });
     }
     if presence.omitted == Omitted::Empty {
         let is_empty = conversion::is_empty(emitter, field, &quote!(self.#name));
         let was_empty = conversion::is_empty(emitter, field, &quote!(old.#name));
-        return Some(quote! {
+        let old = below.old(&quote!(old.filter(|old| !#was_empty).map(|old| &old.#name)));
+        let code = quote! {
             if !#is_empty {
                 let at = &path.field(#text);
                 let value = &self.#name;
-                let old = old.filter(|old| !#was_empty).map(|old| &old.#name);
+                #old
                 #rules
             }
-        });
+        };
+        return Some(Rules { code, uses_old });
     }
-    Some(quote! {
+    let old = below.old(&quote!(old.map(|old| &old.#name)));
+    let code = quote! {
         {
             let at = &path.field(#text);
             let value = &self.#name;
-            let old = old.map(|old| &old.#name);
+            #old
             #rules
         }
-    })
+    };
+    Some(Rules { code, uses_old })
 }
 
 /// The rules about the variable `value` at the place `at`, with its old state in `old`.
-fn usage_rules(
-    emitter: &Emitter<'_>,
-    usage: &Usage,
-    own: &[crate::model::ValidationRule],
-) -> Option<TokenStream> {
+fn usage_rules(emitter: &Emitter<'_>, usage: &Usage, own: &[ValidationRule]) -> Option<Rules> {
     let resolved = emitter.model.resolve(usage);
     let (value, at) = (format_ident!("value"), format_ident!("at"));
     let behind = |reference: &TokenStream| Code::behind(emitter, usage, reference);
-    let judge = |rules: &[crate::model::ValidationRule], value: &Ident| {
-        rule::rules(emitter, rules, resolved, value, &behind, &at)
-    };
+    let judge =
+        |rules: &[ValidationRule], value: &Ident| rule::rules(emitter, rules, resolved, value, &behind, &at);
     let mut rules = judge(own, &value);
     for ty in emitter.model.names(usage).into_iter().filter(|ty| !matches!(ty.kind, TypeKind::Object(_))) {
         rules.extend(judge(&ty.validations, &value));
     }
-    rules.extend(match resolved {
-        Resolved::Object(id, _) => {
-            emitter.reach.expressions.contains(&id).then(|| quote!(value.validate_expressions(old, at, cx);))
-        }
+    let below = match resolved {
+        Resolved::Object(id, _) => emitter
+            .reach
+            .expressions
+            .contains(&id)
+            .then(|| Rules { code: quote!(value.validate_expressions(old, at, cx);), uses_old: true }),
         Resolved::List(item, semantics) => list_rules(emitter, item, semantics),
         Resolved::Map { keys, value, atomic } => map_rules(emitter, keys, value, atomic),
         _ => None,
-    });
-    (!rules.is_empty()).then(|| quote!(#(#rules)*))
+    };
+    let uses_old = !rules.is_empty() || below.as_ref().is_some_and(|below| below.uses_old);
+    rules.extend(below.map(|below| below.code));
+    (!rules.is_empty()).then(|| Rules { code: quote!(#(#rules)*), uses_old })
 }
 
-fn list_rules(emitter: &Emitter<'_>, item: &Usage, semantics: &ListSemantics) -> Option<TokenStream> {
-    let rules = usage_rules(emitter, item, &[])?;
-    let expression = emitter.runtime("expression");
+fn list_rules(emitter: &Emitter<'_>, item: &Usage, semantics: &ListSemantics) -> Option<Rules> {
+    let below = usage_rules(emitter, item, &[])?;
+    let (rules, expression) = (&below.code, emitter.runtime("expression"));
     let object = match emitter.model.resolve(item) {
         Resolved::Object(_, object) => Some(object),
         _ => None,
@@ -124,49 +160,53 @@ fn list_rules(emitter: &Emitter<'_>, item: &Usage, semantics: &ListSemantics) ->
             several => quote!((#(&#item.#several),*)),
         };
         let (of_old, of_new) = (key(&quote!(item)), key(&quote!(value)));
-        return Some(quote! {
+        let code = quote! {
             let olds = #expression::by_key(old, |item| #of_old);
             for (index, value) in value.iter().enumerate() {
                 let at = &at.index(index);
                 let old = olds.get(&#of_new).copied();
                 #rules
             }
-        });
+        };
+        return Some(Rules { code, uses_old: true });
     }
-    Some(quote! {
+    let old = below.old(&quote!(#expression::no_old(value)));
+    let code = quote! {
         for (index, value) in value.iter().enumerate() {
             let at = &at.index(index);
-            let old = #expression::no_old(value);
+            #old
             #rules
         }
-    })
+    };
+    Some(Rules { code, uses_old: false })
 }
 
-fn map_rules(emitter: &Emitter<'_>, keys: &Usage, value: &Usage, atomic: bool) -> Option<TokenStream> {
+fn map_rules(emitter: &Emitter<'_>, keys: &Usage, value: &Usage, atomic: bool) -> Option<Rules> {
     let expression = emitter.runtime("expression");
-    let key_rules = usage_rules(emitter, keys, &[]).map(|rules| {
+    let no_old = quote!(#expression::no_old(value));
+    let key_rules = usage_rules(emitter, keys, &[]).map(|below| {
+        let (old, rules) = (below.old(&no_old), &below.code);
         quote! {
             for value in value.keys() {
                 let at = &at.key(value);
-                let old = #expression::no_old(value);
+                #old
                 #rules
             }
         }
     });
-    let value_rules = usage_rules(emitter, value, &[]).map(|rules| {
-        let old = if atomic {
-            quote!(#expression::no_old(value))
-        } else {
-            quote!(old.and_then(|old| old.get(key)))
-        };
+    let below = usage_rules(emitter, value, &[]);
+    let uses_old = !atomic && below.as_ref().is_some_and(|below| below.uses_old);
+    let value_rules = below.map(|below| {
+        let state = if atomic { no_old.clone() } else { quote!(old.and_then(|old| old.get(key))) };
+        let (old, rules) = (below.old(&state), &below.code);
         quote! {
             for (key, value) in value {
                 let at = &at.key(key);
-                let old = #old;
+                #old
                 #rules
             }
         }
     });
     let all: Vec<TokenStream> = key_rules.into_iter().chain(value_rules).collect();
-    (!all.is_empty()).then(|| quote!(#(#all)*))
+    (!all.is_empty()).then(|| Rules { code: quote!(#(#all)*), uses_old })
 }

@@ -42,10 +42,18 @@ fn rule<'m>(
     } else {
         behind(&quote!(old))
     };
-    let mut translation =
-        Translation { emitter, itself: behind(&quote!(#value)), old, others: Vec::new(), locals: Vec::new() };
+    let mut translation = Translation {
+        emitter,
+        itself: behind(&quote!(#value)),
+        old,
+        others: Vec::new(),
+        locals: Vec::new(),
+        null_locals: Vec::new(),
+    };
     let holds = translation.bool(&written.rule.term);
-    let message = message(&mut translation, written.message_expression.as_ref());
+    let is_about_change = written.is_about_change();
+    let has_old = is_about_change || written.optional_old_self;
+    let message = message(&mut translation, written, has_old);
     let uses_words = uses(&written.rule, "words")
         || written.message_expression.as_ref().is_some_and(|expression| uses(expression, "words"));
     let words = uses_words.then(|| quote!(let words = cx.vocabulary;));
@@ -59,7 +67,6 @@ fn rule<'m>(
     };
     let outcome_value = if holds.can_fail { quote!(outcome) } else { quote!(Ok(false)) };
     // A value that stays as it was is not judged anew, except by rules about the change.
-    let is_about_change = written.uses_old();
     let is_judged = if is_about_change { is_broken } else { quote!(#is_broken && old != Some(#value)) };
     let judged = quote! {
         #words
@@ -101,12 +108,15 @@ fn row(emitter: &Emitter<'_>, written: &ValidationRule, resolved: Resolved<'_>) 
     }
 }
 
-/// A closure that makes the message.
-fn message(translation: &mut Translation<'_, '_>, written: Option<&Expression>) -> TokenStream {
+/// A closure that makes the message. One that tells the value before makes none where there was none.
+fn message(translation: &mut Translation<'_, '_>, rule: &ValidationRule, has_old: bool) -> TokenStream {
     let expression = translation.emitter.runtime("expression");
-    let Some(written) = written else { return quote!(|| None) };
+    let Some(written) = &rule.message_expression else { return quote!(|| None) };
     let mut can_fail = true;
     let made = translation.value(&written.term, &mut can_fail);
+    if rule.tells_old() && !has_old {
+        return quote!(|| old.and_then(|old| #expression::message(|| Ok(#made))));
+    }
     quote!(|| #expression::message(|| Ok(#made)))
 }
 

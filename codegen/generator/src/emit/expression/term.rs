@@ -35,6 +35,8 @@ pub(super) struct Translation<'e, 'm> {
     pub others: Vec<(&'static str, Code<'m>)>,
     /// Variables of the macros around, from the outermost.
     pub locals: Vec<Code<'m>>,
+    /// Those of them that can be null.
+    pub null_locals: Vec<usize>,
 }
 
 impl<'m> Translation<'_, 'm> {
@@ -48,9 +50,12 @@ impl<'m> Translation<'_, 'm> {
                 "oldSelf" => self.old.clone(),
                 name => {
                     let other = self.others.iter().find(|(known, _)| *known == name);
-                    other.map_or_else(|| Code::atom(quote!(words), Form::Value), |(_, code)| code.clone())
+                    other.map_or_else(|| self.words(), |(_, code)| code.clone())
                 }
             },
+            TermKind::Local(position) if self.null_locals.contains(position) => {
+                self.locals[*position].clone()
+            }
             TermKind::Local(position) => self.plain(self.locals[*position].clone(), &term.of),
             TermKind::Select { operand, field, is_optional } => {
                 self.select(term, operand, field, *is_optional)
@@ -112,6 +117,36 @@ impl<'m> Translation<'_, 'm> {
                 Code::atom(tokens, Form::Value).failing()
             }
         }
+    }
+
+    /// Whether a value may be null although its type has no null: a field that is required and nullable.
+    pub fn can_be_null(&mut self, term: &Term) -> bool {
+        match &term.kind {
+            TermKind::Select { operand, field, is_optional: false } if is_way(operand) => {
+                let owner = self.term(operand);
+                let Some(Resolved::Object(_, object)) = owner.resolved(self.emitter.model) else {
+                    return false;
+                };
+                let field = scope::field(object, field);
+                field.is_some_and(|field| field.required && field.presence(self.emitter.model).optional)
+            }
+            TermKind::Conditional(parts) => {
+                let [_, then, otherwise] = &**parts;
+                self.can_be_null(then) || self.can_be_null(otherwise)
+            }
+            TermKind::Local(position) => self.null_locals.contains(position),
+            _ => false,
+        }
+    }
+
+    /// All product words, as an object.
+    fn words(&self) -> Code<'m> {
+        let expression = self.emitter.runtime("expression");
+        let words = WORDS.iter().map(|(name, word)| {
+            let word = format_ident!("{word}");
+            quote!((#name, Some(#expression::Value::from(words.#word))))
+        });
+        Code::atom(quote!(#expression::object([#(#words),*])), Form::Value)
     }
 
     /// A term as an owned `Value`.
@@ -200,6 +235,7 @@ impl<'m> Translation<'_, 'm> {
     fn select(&mut self, term: &Term, operand: &Term, name: &str, is_optional: bool) -> Code<'m> {
         let expression = self.emitter.runtime("expression");
         if let TermKind::Variable(variable) = &operand.kind
+            && !is_optional
             && &**variable == "words"
             && let Some((_, word)) = WORDS.iter().find(|(known, _)| *known == name)
         {
@@ -238,13 +274,23 @@ impl<'m> Translation<'_, 'm> {
         let expression = emitter.runtime("expression");
         let receiver = owner.receiver();
         if is_optional {
-            let value = conversion::optional(emitter, field, &receiver);
+            let value = match owner.form {
+                Form::Narrowed(id) => conversion::narrowed_field(emitter, id, field, &receiver),
+                _ => conversion::optional(emitter, field, &receiver),
+            };
             let tokens = quote!(#expression::Value::optional(#value));
             return Code::atom(tokens, Form::Value).failing_if(owner.can_fail);
         }
         let rust_name = format_ident!("{}", field.rust_name);
         let place = quote!(#receiver.#rust_name);
         let presence = field.presence(emitter.model);
+        if let Form::Narrowed(id) = owner.form
+            && let Some(metadata) = conversion::narrowed(emitter, id, field)
+        {
+            return Code::new(quote!(&#place), Form::Narrowed(metadata), Level::Unary)
+                .on(place)
+                .failing_if(owner.can_fail);
+        }
         if presence.optional && field.required {
             let value = conversion::optional(emitter, field, &receiver);
             let tokens = quote!(#value.unwrap_or(#expression::Value::Null));
@@ -373,6 +419,7 @@ impl<'m> Translation<'_, 'm> {
     }
 
     fn bind(&mut self, value: &Term, body: &Term) -> Code<'m> {
+        let can_be_null = self.can_be_null(value);
         let value = self.term(value);
         let name = code::local("value", self.locals.len());
         let local = match value.form {
@@ -380,13 +427,17 @@ impl<'m> Translation<'_, 'm> {
             form => Code::atom(quote!(#name), form),
         };
         let pattern = self.pattern(&name, body);
+        if can_be_null {
+            self.null_locals.push(self.locals.len());
+        }
         self.locals.push(local);
         let body = self.term(body);
         self.locals.pop();
+        self.null_locals.retain(|position| *position < self.locals.len());
         let can_fail = value.can_fail || body.can_fail;
         // A text may be one of the named value, which ends with the block.
         let (tokens, form) = match body.form {
-            Form::Text | Form::Place(_) | Form::Object(_) => {
+            Form::Text | Form::Place(_) | Form::Object(_) | Form::Narrowed(_) => {
                 (conversion::value(self.emitter, &body), Form::Value)
             }
             form => (body.tokens, form),
@@ -401,5 +452,14 @@ impl<'m> Translation<'_, 'm> {
         let position = self.locals.len();
         let is_it = |term: &Term| matches!(&term.kind, TermKind::Local(found) if *found == position);
         if body.any(&mut { is_it }) { quote!(#name) } else { quote!(_) }
+    }
+}
+
+/// Whether a term is a variable or a field of one.
+fn is_way(term: &Term) -> bool {
+    match &term.kind {
+        TermKind::Variable(_) | TermKind::Local(_) => true,
+        TermKind::Select { operand, .. } => is_way(operand),
+        _ => false,
     }
 }

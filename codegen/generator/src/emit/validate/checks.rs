@@ -29,7 +29,8 @@ pub(super) fn field_of(check: &Check) -> Option<&str> {
 /// not judged then.
 pub(super) fn members(check: &Check) -> Option<Vec<&str>> {
     let Demand::AtMostOne { members, .. } = &check.demand else { return None };
-    if check.words.place.is_some() || !check.when.is_empty() || !check.field.is_empty() {
+    let is_plain = check.words.place.is_none() && !check.accepts_unchanged;
+    if !is_plain || !check.when.is_empty() || !check.field.is_empty() {
         return None;
     }
     members.iter().map(|member| own_field(member)).collect()
@@ -55,7 +56,7 @@ pub(super) fn rules<'m>(
     object: &'m ObjectType,
     checks: impl Iterator<Item = &'m Check>,
 ) -> Vec<TokenStream> {
-    let checks: Vec<&Check> = checks.filter(|check| !check.is_about_change()).collect();
+    let checks: Vec<&Check> = checks.filter(|check| check.is_judged_on_write()).collect();
     runs(emitter, object, &checks)
 }
 
@@ -65,7 +66,11 @@ pub(super) fn update_rules<'m>(emitter: &Emitter<'m>, object: &'m ObjectType) ->
     runs(emitter, object, &checks)
 }
 
-fn runs<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, checks: &[&'m Check]) -> Vec<TokenStream> {
+pub(super) fn runs<'m>(
+    emitter: &Emitter<'m>,
+    object: &'m ObjectType,
+    checks: &[&'m Check],
+) -> Vec<TokenStream> {
     let same = |one: &&Check, other: &&Check| {
         let loops = first_loop(one, 0).zip(first_loop(other, 0));
         let is_apart = one.of_old != other.of_old || other.is_anew || one.is_told_once;

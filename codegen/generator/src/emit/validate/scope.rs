@@ -276,10 +276,10 @@ impl<'m> Scope<'m> {
             Test::Between(least, most) => {
                 self.any(emitter, path, &|reached| between(emitter, reached, *least, *most))
             }
-            Test::Changed => {
+            Test::Changed(is_wanted) => {
                 let old = Scope::new(self.object, "old");
                 let (new, old) = (self.value(emitter, path), old.value(emitter, path));
-                quote!(#new != #old)
+                if *is_wanted { quote!(#new != #old) } else { quote!(#new == #old) }
             }
         }
     }

@@ -1,5 +1,7 @@
 //! How large values can be, and how often a type can occur in an object.
 
+use std::collections::HashMap;
+
 use crate::model::{ListSemantics, Model, Resolved, Shape, TypeId, TypeKind, Usage};
 
 /// What a body can hold at most, where the schema says nothing: bytes of a text, items of a list.
@@ -20,11 +22,14 @@ pub(super) struct Bounds<'m> {
     pub lacking: Vec<String>,
     /// How large a value is for which the schema says nothing, where that is not what a body can hold.
     unbounded: Option<u64>,
+    /// How often the type that is counted can stand in objects of these types: a type is counted once, on
+    /// however many ways it is reached.
+    counted: HashMap<TypeId, u64>,
 }
 
 impl<'m> Bounds<'m> {
     pub fn new(model: &'m Model) -> Self {
-        Bounds { model, lacking: Vec::new(), unbounded: None }
+        Bounds { model, lacking: Vec::new(), unbounded: None, counted: HashMap::new() }
     }
 
     /// With a size for each value for which the schema says nothing.
@@ -81,6 +86,7 @@ impl<'m> Bounds<'m> {
     /// In how many places of one object a type can stand; 1 for a type of no kind.
     pub fn places(&mut self, target: TypeId) -> u64 {
         let model = self.model;
+        self.counted.clear();
         let kinds = model.group_versions.iter().flat_map(|group_version| &group_version.resources);
         let counts: Vec<u64> =
             kinds.map(|resource| self.in_type(resource.ty, target, &mut vec![resource.ty])).collect();
@@ -91,13 +97,18 @@ impl<'m> Bounds<'m> {
         if ty == target {
             return 1;
         }
+        if let Some(count) = self.counted.get(&ty) {
+            return *count;
+        }
         let model = self.model;
         let TypeKind::Object(object) = &model.ty(ty).kind else { return 0 };
         let counts = object.fields.iter().map(|field| {
             let name = format!("{}.{}", model.ty(ty).name, field.name);
             self.in_usage(&field.usage, &name, target, open)
         });
-        counts.fold(0, u64::saturating_add)
+        let count = counts.fold(0, u64::saturating_add);
+        self.counted.insert(ty, count);
+        count
     }
 
     fn in_usage(&mut self, usage: &Usage, name: &str, target: TypeId, open: &mut Vec<TypeId>) -> u64 {

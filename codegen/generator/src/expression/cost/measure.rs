@@ -1,5 +1,7 @@
 //! Walks over a typed expression, with the size of each value.
 
+use std::collections::HashMap;
+
 use orch_expression::{
     ast::FoldKind,
     typed::{Fold, Term, TermKind},
@@ -46,11 +48,21 @@ pub(super) struct Measure<'m> {
     locals: Vec<Extent<'m>>,
     /// A comparison with a short text is short, as it is when it is compiled.
     is_growth: bool,
+    /// The steps of looking at all of an object of a type: a type is measured once, on however many ways it
+    /// is reached.
+    weights: HashMap<TypeId, u64>,
 }
 
 impl<'m> Measure<'m> {
     pub fn new(bounds: Bounds<'m>, itself: Extent<'m>) -> Self {
-        Measure { bounds, itself, others: Vec::new(), locals: Vec::new(), is_growth: false }
+        Measure {
+            bounds,
+            itself,
+            others: Vec::new(),
+            locals: Vec::new(),
+            is_growth: false,
+            weights: HashMap::new(),
+        }
     }
 
     /// To see how the steps grow with what they look at.
@@ -346,6 +358,9 @@ impl<'m> Measure<'m> {
         if open.contains(&id) {
             return 1 << 20;
         }
+        if let Some(weight) = self.weights.get(&id) {
+            return *weight;
+        }
         open.push(id);
         let TypeKind::Object(object) = &model.ty(id).kind else { return 1 };
         let weights: Vec<u64> = object
@@ -357,7 +372,9 @@ impl<'m> Measure<'m> {
             })
             .collect();
         open.pop();
-        sum(weights.into_iter().chain([1]))
+        let weight = sum(weights.into_iter().chain([1]));
+        self.weights.insert(id, weight);
+        weight
     }
 
     /// Whether it is a list whose items are found by what identifies them.

@@ -89,6 +89,7 @@ fn file_paths(items: &[DownwardAPIVolumeFile]) -> Vec<&str> {
     items.iter().map(|item| item.path.as_str()).collect()
 }
 
+/// The paths of one source: Rust, because each is compared with all before it, up to a number of them.
 fn overlapping_paths(paths: &[&str], what: fmt::Arguments<'_>, cx: &mut Validation<'_>) {
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     for path in paths.iter().map(|path| path.trim_end_matches('/')) {

@@ -26,6 +26,10 @@ pub(super) fn call<'m>(
     arguments: &[Term],
 ) -> Code<'m> {
     let function = overloads.first().map_or("", |overload| overload.function);
+    if arguments.iter().any(|argument| translation.can_be_null(argument)) {
+        // Its type is known only when it is evaluated.
+        return of_library(translation, term, overloads, arguments);
+    }
     let known = match arguments {
         [only] => of_one(translation, function, only),
         [one, other] => of_two(translation, function, one, other),
@@ -83,11 +87,19 @@ fn of_one<'m>(translation: &mut Translation<'_, 'm>, function: &str, argument: &
         }
         ("sizes", Type::List(_) | Type::Map(..)) => {
             let code = translation.term(argument);
-            let is_list = matches!(code.resolved(translation.emitter.model)?, Resolved::List(..));
-            let values = if is_list { quote!(iter()) } else { quote!(values()) };
+            let (item, values) = match code.resolved(translation.emitter.model)? {
+                Resolved::List(item, _) => (item, quote!(iter())),
+                Resolved::Map { value, .. } => (value, quote!(values())),
+                _ => return None,
+            };
             let receiver = code.receiver();
-            let tokens =
-                quote!(#expression::count(#receiver.#values.map(|value| value.len()).sum::<usize>()));
+            let length = if let Resolved::Enum(..) = translation.emitter.model.resolve(item) {
+                let text = Code::behind(translation.emitter, item, &quote!(value)).tokens;
+                quote!(#text.len())
+            } else {
+                quote!(value.len())
+            };
+            let tokens = quote!(#expression::count(#receiver.#values.map(|value| #length).sum::<usize>()));
             Some(Code::atom(tokens, Form::Int).failing_if(code.can_fail))
         }
         ("sign" | "roundUp" | "isWhole", Type::Opaque(Opaque::Quantity)) => {
@@ -114,6 +126,7 @@ fn of_one<'m>(translation: &mut Translation<'_, 'm>, function: &str, argument: &
         }
         ("-_", Type::Int) => {
             let code = translation.term(argument);
+            let code = translation.plain(code, &argument.of);
             let tokens = &code.tokens;
             Some(Code::atom(quote!(#expression::fits(i64::checked_neg(#tokens))?), Form::Int).failing())
         }
@@ -299,7 +312,12 @@ fn operator<'m>(
     }
     let expression = translation.emitter.runtime("expression");
     let side = |translation: &mut Translation<'_, 'm>, term: &Term| {
-        if term.of == Type::Text { translation.text(term) } else { Some(translation.term(term)) }
+        if term.of == Type::Text {
+            return translation.text(term);
+        }
+        // What can be null, and what is one of two, is a value of any type until it is used.
+        let code = translation.term(term);
+        Some(translation.plain(code, &term.of))
     };
     let (one, other) = (side(translation, one)?, side(translation, other)?);
     let can_fail = one.can_fail || other.can_fail;

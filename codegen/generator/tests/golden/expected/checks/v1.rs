@@ -759,6 +759,284 @@ impl ObjectType for KeptSpec {
     const TYPE: &'static TypeDef = &KEPT_SPEC_TYPE;
 }
 
+/// An object whose wrong values are accepted as long as they stay as they are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Lenient {
+    /// A name.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub name: String,
+    /// A path.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub path: String,
+    /// A type.
+    #[serde(
+        rename = "type",
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub type_: String,
+    /// Parts.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub parts: Vec<LenientPart>,
+    /// More.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub below: Option<Lenient2>,
+}
+
+impl SetDefaults for Lenient {}
+
+impl Validate for Lenient {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        if !self.name.is_empty() {
+            rule::min_length(&self.name, 2, &path.field("name"), cx);
+        }
+        let at = path.field("parts");
+        for (index, item) in self.parts.iter().enumerate() {
+            let at = at.index(index);
+            item.validate(&at, cx);
+        }
+    }
+
+    const HAS_EXPRESSIONS: bool = true;
+    #[allow(
+        clippy::all,
+        unused_comparisons,
+        reason = "it says what the schema file says"
+    )]
+    fn validate_expressions(
+        &self,
+        old: Option<&Self>,
+        path: &Path<'_>,
+        cx: &mut Validation<'_>,
+    ) {
+        if old.is_none_or(|old| Some(&self.name) != Some(&old.name)) {
+            if !self.name.is_empty() {
+                rule::max_length(&self.name, 3, &path.field("name"), cx);
+            }
+        }
+        if old
+            .is_none_or(|old| {
+                Some(&self.path) != Some(&old.path)
+                    || Some(&self.type_) != Some(&old.type_)
+            })
+        {
+            if self.type_.as_str() == "Local" {
+                if !(!self.path.is_empty()) {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("path"),
+                            Reason::Required,
+                            "",
+                            "is needed",
+                        ),
+                    )
+                }
+            }
+        }
+        if old.is_none_or(|old| Some(&self.parts) != Some(&old.parts)) {
+            {
+                if !self.parts.is_empty() {
+                    let mut seen = Seen::new();
+                    for (subscript_1, item_1) in self.parts.iter().enumerate() {
+                        if !item_1.name.is_empty() {
+                            if !seen.insert(item_1.name.as_str()) {
+                                cx.push(
+                                    FieldError::in_words(
+                                        &path.field("parts").index(subscript_1).field("name"),
+                                        Reason::Duplicate,
+                                        &Shown::shown(&item_1.name),
+                                        "",
+                                    ),
+                                )
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if old.is_none_or(|old| old != self) {
+            if expression::is_broken(|| Ok(
+                expression::given_if(!self.name.is_empty(), self.name.as_str(), "name")?
+                    != expression::given_if(
+                        !self.type_.is_empty(),
+                        self.type_.as_str(),
+                        "type",
+                    )?,
+            )) {
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("name"),
+                        Reason::Invalid,
+                        &Shown::shown(&self.name),
+                        "must not be the type",
+                    ),
+                )
+            }
+        }
+        if let Some(value) = &self.below {
+            let at = &path.field("below");
+            let old = old.and_then(|old| old.below.as_ref());
+            value.validate_expressions(old, at, cx);
+        }
+    }
+}
+
+/// The table of [`Lenient`].
+pub static LENIENT_TYPE: TypeDef = TypeDef {
+    name: "checks.example.io.v1.Lenient",
+    short_name: "Lenient",
+    fields: &[
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "path",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "type",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "parts",
+            shape: Shape::List {
+                item: &Shape::Object(&LENIENT_PART_TYPE),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "below",
+            shape: Shape::Object(&LENIENT2_TYPE),
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<Lenient>(),
+};
+
+impl ObjectType for Lenient {
+    const TYPE: &'static TypeDef = &LENIENT_TYPE;
+}
+
+/// What is below.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Lenient2 {
+    /// A number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<i64>,
+}
+
+impl SetDefaults for Lenient2 {}
+
+impl Validate for Lenient2 {
+    const HAS_EXPRESSIONS: bool = true;
+    #[allow(
+        clippy::all,
+        unused_comparisons,
+        reason = "it says what the schema file says"
+    )]
+    fn validate_expressions(
+        &self,
+        old: Option<&Self>,
+        path: &Path<'_>,
+        cx: &mut Validation<'_>,
+    ) {
+        if old.is_none_or(|old| Some(&self.count) != Some(&old.count)) {
+            if let Some(value) = &self.count {
+                if *value > 5 {
+                    cx.push(
+                        FieldError::in_words(
+                            &path.field("count"),
+                            Reason::Invalid,
+                            &Shown::shown(value),
+                            &format!("is too large: {}", (value).to_string()),
+                        ),
+                    )
+                }
+            }
+        }
+    }
+}
+
+/// The table of [`Lenient2`].
+pub static LENIENT2_TYPE: TypeDef = TypeDef {
+    name: "checks.example.io.v1.Lenient2",
+    short_name: "Lenient2",
+    fields: &[
+        FieldDef {
+            name: "count",
+            shape: Shape::Scalar(Scalar::Int64),
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<Lenient2>(),
+};
+
+impl ObjectType for Lenient2 {
+    const TYPE: &'static TypeDef = &LENIENT2_TYPE;
+}
+
+/// A part.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LenientPart {
+    /// A name.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub name: String,
+}
+
+impl SetDefaults for LenientPart {}
+
+impl Validate for LenientPart {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("name");
+        if self.name.is_empty() {
+            cx.push(FieldError::required(&at, ""));
+        }
+    }
+}
+
+/// The table of [`LenientPart`].
+pub static LENIENT_PART_TYPE: TypeDef = TypeDef {
+    name: "checks.example.io.v1.LenientPart",
+    short_name: "LenientPart",
+    fields: &[
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<LenientPart>(),
+};
+
+impl ObjectType for LenientPart {
+    const TYPE: &'static TypeDef = &LENIENT_PART_TYPE;
+}
+
 /// A port of a node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -1537,6 +1815,8 @@ impl SetDefaults for Said {
 
 impl Validate for Said {
     fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("metadata");
+        self.metadata.validate(&at, cx);
         if {
             let words = cx.vocabulary;
             expression::is_broken(|| Ok(

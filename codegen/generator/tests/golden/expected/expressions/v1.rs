@@ -1,13 +1,964 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 use orch_runtime::{
     expression, field_error::{FieldError, Reason, Validation},
-    object::{ObjectType, SetDefaults, Validate},
-    path::Path, presence, resource_def::GroupVersionDef, rule,
-    scalar::{ByteString, Duration, IntOrString, Quantity, Time},
+    object::{self, ObjectType, SetDefaults, Validate},
+    path::Path, presence,
+    resource_def::{
+        GroupVersionDef, Lifecycle, NameFormat, ResourceDef, Scope, Stability,
+        UpdateCheck, Verb,
+    },
+    rule, scalar::{ByteString, Duration, IntOrString, Quantity, Time},
     text_enum::{self, TextEnum},
     type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
 };
 use serde::{Deserialize, Serialize};
+
+/// A kind whose rules look at whole objects, at what may be null, and at product words.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Draft {
+    /// Standard object metadata.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub metadata: crate::meta::v1::ObjectMeta,
+    /// How many.
+    pub wanted: Option<i64>,
+    /// The fewest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least: Option<i64>,
+    /// Modes.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub modes: Vec<Mode>,
+    /// What is made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<DraftTemplate>,
+    /// Other names, of which none has a blank.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub aliases: Vec<Vec<Label>>,
+}
+
+impl SetDefaults for Draft {}
+
+impl Validate for Draft {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("metadata");
+        self.metadata.validate(&at, cx);
+        let at = path.field("modes");
+        rule::max_items(&self.modes, 5, &at, cx);
+        for (index, item) in self.modes.iter().enumerate() {
+            let at = at.index(index);
+            text_enum::listed(item, &at, cx);
+        }
+        let at = path.field("template");
+        if let Some(value) = &self.template {
+            value.validate(&at, cx);
+        }
+        let at = path.field("aliases");
+        rule::max_items(&self.aliases, 4, &at, cx);
+        for (index, item) in self.aliases.iter().enumerate() {
+            let at = at.index(index);
+            rule::max_items(item, 4, &at, cx);
+            for (index_1, item_1) in item.iter().enumerate() {
+                let at = at.index(index_1);
+                rule::max_length(item_1, 20, &at, cx);
+            }
+        }
+    }
+
+    fn validate_update(&self, old: &Self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        if expression::is_broken(|| Ok(
+            expression::boolean(
+                &{
+                    static FUNCTION: LazyLock<expression::Function> = LazyLock::new(|| expression::Function::new(
+                        "_==_",
+                        &[
+                            (
+                                "_==_(A, A) -> bool",
+                                &[expression::Kind::Any, expression::Kind::Any],
+                            ),
+                        ],
+                    ));
+                    FUNCTION
+                        .call(
+                            &[
+                                value_of_meta_v1_objectmeta(&self.metadata),
+                                value_of_meta_v1_objectmeta(&old.metadata),
+                            ],
+                        )?
+                },
+            )?,
+        )) {
+            cx.warn(path, "the metadata changed");
+        }
+    }
+
+    const HAS_EXPRESSIONS: bool = true;
+    #[allow(
+        clippy::all,
+        unused_comparisons,
+        reason = "it says what the schema file says"
+    )]
+    fn validate_expressions(
+        &self,
+        old: Option<&Self>,
+        path: &Path<'_>,
+        cx: &mut Validation<'_>,
+    ) {
+        if let Some(old) = old {
+            let outcome = expression::outcome(|| Ok(
+                expression::boolean(
+                    &{
+                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                        expression::Function::new(
+                            "_==_",
+                            &[
+                                (
+                                    "_==_(A, A) -> bool",
+                                    &[expression::Kind::Any, expression::Kind::Any],
+                                ),
+                            ],
+                        ));
+                        FUNCTION
+                            .call(
+                                &[
+                                    narrowed_value_of_expressions_example_io_v1_draft(self),
+                                    narrowed_value_of_expressions_example_io_v1_draft(old),
+                                ],
+                            )?
+                    },
+                )?,
+            ));
+            if outcome != Ok(true) {
+                expression::Rule {
+                    text: "self == oldSelf",
+                    message: Some("the draft changed"),
+                    reason: Reason::Invalid,
+                    is_warning: true,
+                    type_name: "object",
+                }
+                    .report(outcome, || None, path, path, cx);
+            }
+        }
+        if let Some(old) = old {
+            let outcome = expression::outcome(|| Ok(
+                expression::boolean(
+                    &{
+                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                        expression::Function::new(
+                            "_==_",
+                            &[
+                                (
+                                    "_==_(A, A) -> bool",
+                                    &[expression::Kind::Any, expression::Kind::Any],
+                                ),
+                            ],
+                        ));
+                        FUNCTION
+                            .call(
+                                &[
+                                    narrowed_value_of_meta_v1_objectmeta(&self.metadata),
+                                    narrowed_value_of_meta_v1_objectmeta(&old.metadata),
+                                ],
+                            )?
+                    },
+                )?,
+            ));
+            if outcome != Ok(true) {
+                expression::Rule {
+                    text: "self.metadata == oldSelf.metadata",
+                    message: Some("the name changed"),
+                    reason: Reason::Invalid,
+                    is_warning: true,
+                    type_name: "object",
+                }
+                    .report(outcome, || None, path, path, cx);
+            }
+        }
+        if let Some(old) = old {
+            let outcome = expression::outcome(|| Ok(
+                self.template.is_none() || old.template.is_none()
+                    || expression::boolean(
+                        &{
+                            static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                            expression::Function::new(
+                                "_==_",
+                                &[
+                                    (
+                                        "_==_(A, A) -> bool",
+                                        &[expression::Kind::Any, expression::Kind::Any],
+                                    ),
+                                ],
+                            ));
+                            FUNCTION
+                                .call(
+                                    &[
+                                        value_of_expressions_example_io_v1_drafttemplate(
+                                            expression::given(&self.template, "template")?,
+                                        ),
+                                        value_of_expressions_example_io_v1_drafttemplate(
+                                            expression::given(&old.template, "template")?,
+                                        ),
+                                    ],
+                                )?
+                        },
+                    )?,
+            ));
+            if outcome != Ok(true) {
+                expression::Rule {
+                    text: "!has(self.template) || !has(oldSelf.template) || self.template == oldSelf.template",
+                    message: Some("the template changed"),
+                    reason: Reason::Invalid,
+                    is_warning: true,
+                    type_name: "object",
+                }
+                    .report(outcome, || None, path, path, cx);
+            }
+        }
+        {
+            let outcome = expression::outcome(|| Ok(
+                expression::or(
+                    || Ok(self.template.is_none()),
+                    || Ok(
+                        expression::or(
+                            || Ok(
+                                expression::given(&self.template, "template")?
+                                    .metadata
+                                    .annotations
+                                    .is_empty(),
+                            ),
+                            || Ok(
+                                !expression::given_if(
+                                        !expression::given(&self.template, "template")?
+                                            .metadata
+                                            .annotations
+                                            .is_empty(),
+                                        &expression::given(&self.template, "template")?
+                                            .metadata
+                                            .annotations,
+                                        "annotations",
+                                    )?
+                                    .contains_key("bad"),
+                            ),
+                        )?,
+                    ),
+                )?,
+            ));
+            if outcome != Ok(true) && old != Some(self) {
+                expression::Rule {
+                    text: "!has(self.template) || !has(self.template.metadata.annotations) || !('bad' in self.template.metadata.annotations)",
+                    message: Some("a bad template"),
+                    reason: Reason::Invalid,
+                    is_warning: false,
+                    type_name: "object",
+                }
+                    .report(outcome, || None, path, path, cx);
+            }
+        }
+        {
+            let outcome = expression::outcome(|| Ok(
+                expression::or(
+                    || Ok(
+                        expression::boolean(
+                            &{
+                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                expression::Function::new(
+                                    "_==_",
+                                    &[
+                                        (
+                                            "_==_(A, A) -> bool",
+                                            &[expression::Kind::Any, expression::Kind::Any],
+                                        ),
+                                    ],
+                                ));
+                                FUNCTION
+                                    .call(
+                                        &[
+                                            {
+                                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                                expression::Function::new(
+                                                    "dyn",
+                                                    &[("dyn(A) -> dyn", &[expression::Kind::Any])],
+                                                ));
+                                                FUNCTION
+                                                    .call(
+                                                        &[
+                                                            Some(
+                                                                    self
+                                                                        .wanted
+                                                                        .as_ref()
+                                                                        .map(|item| expression::Value::Int(*item))
+                                                                        .unwrap_or(expression::Value::Null),
+                                                                )
+                                                                .unwrap_or(expression::Value::Null),
+                                                        ],
+                                                    )?
+                                            },
+                                            expression::Value::Null,
+                                        ],
+                                    )?
+                            },
+                        )?,
+                    ),
+                    || Ok(
+                        expression::and(
+                            || Ok(
+                                expression::boolean(
+                                    &{
+                                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                        expression::Function::new(
+                                            "_>_",
+                                            &[
+                                                (
+                                                    "_>_(int, int) -> bool",
+                                                    &[expression::Kind::Int, expression::Kind::Int],
+                                                ),
+                                            ],
+                                        ));
+                                        FUNCTION
+                                            .call(
+                                                &[
+                                                    Some(
+                                                            self
+                                                                .wanted
+                                                                .as_ref()
+                                                                .map(|item| expression::Value::Int(*item))
+                                                                .unwrap_or(expression::Value::Null),
+                                                        )
+                                                        .unwrap_or(expression::Value::Null),
+                                                    expression::Value::Int(3i64),
+                                                ],
+                                            )?
+                                    },
+                                )?,
+                            ),
+                            || Ok(
+                                expression::int(
+                                    &{
+                                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                        expression::Function::new(
+                                            "-_",
+                                            &[("-_(int) -> int", &[expression::Kind::Int])],
+                                        ));
+                                        FUNCTION
+                                            .call(
+                                                &[
+                                                    Some(
+                                                            self
+                                                                .wanted
+                                                                .as_ref()
+                                                                .map(|item| expression::Value::Int(*item))
+                                                                .unwrap_or(expression::Value::Null),
+                                                        )
+                                                        .unwrap_or(expression::Value::Null),
+                                                ],
+                                            )?
+                                    },
+                                )? < 0i64,
+                            ),
+                        )?,
+                    ),
+                )?,
+            ));
+            if outcome != Ok(true) && old != Some(self) {
+                expression::Rule {
+                    text: "dyn(self.wanted) == null || self.wanted > 3 && -self.wanted < 0",
+                    message: Some("too few"),
+                    reason: Reason::Invalid,
+                    is_warning: false,
+                    type_name: "object",
+                }
+                    .report(outcome, || None, path, path, cx);
+            }
+        }
+        {
+            let outcome = expression::outcome(|| Ok(
+                self.modes.is_empty()
+                    || expression::count(
+                        expression::given_if(
+                                !self.modes.is_empty(),
+                                &self.modes,
+                                "modes",
+                            )?
+                            .iter()
+                            .map(|value| value.as_str().len())
+                            .sum::<usize>(),
+                    ) < 10i64,
+            ));
+            if outcome != Ok(true) && old != Some(self) {
+                expression::Rule {
+                    text: "!has(self.modes) || self.modes.sizes() < 10",
+                    message: Some("too many modes"),
+                    reason: Reason::Invalid,
+                    is_warning: false,
+                    type_name: "object",
+                }
+                    .report(outcome, || None, path, path, cx);
+            }
+        }
+        {
+            let words = cx.vocabulary;
+            let outcome = expression::outcome(|| Ok(
+                expression::and(
+                    || Ok(
+                        expression::has(
+                            &expression::object([
+                                (
+                                    "groupSuffix",
+                                    Some(expression::Value::from(words.group_suffix)),
+                                ),
+                                (
+                                    "labelDomain",
+                                    Some(expression::Value::from(words.label_domain)),
+                                ),
+                                (
+                                    "protobufMediaType",
+                                    Some(expression::Value::from(words.protobuf_media_type)),
+                                ),
+                                (
+                                    "namespaceSystem",
+                                    Some(expression::Value::from(words.namespace_system)),
+                                ),
+                                (
+                                    "namespacePublic",
+                                    Some(expression::Value::from(words.namespace_public)),
+                                ),
+                                (
+                                    "namespaceNodeLease",
+                                    Some(expression::Value::from(words.namespace_node_lease)),
+                                ),
+                                (
+                                    "namespaceFinalizer",
+                                    Some(expression::Value::from(words.namespace_finalizer)),
+                                ),
+                                (
+                                    "rootCaConfigMap",
+                                    Some(expression::Value::from(words.root_ca_config_map)),
+                                ),
+                                (
+                                    "apiAccessVolume",
+                                    Some(expression::Value::from(words.api_access_volume)),
+                                ),
+                                (
+                                    "bootstrapTokenSecretType",
+                                    Some(
+                                        expression::Value::from(words.bootstrap_token_secret_type),
+                                    ),
+                                ),
+                                (
+                                    "initialEventsEndAnnotation",
+                                    Some(
+                                        expression::Value::from(words.initial_events_end_annotation),
+                                    ),
+                                ),
+                                (
+                                    "flowSchemaHeader",
+                                    Some(expression::Value::from(words.flow_schema_header)),
+                                ),
+                                (
+                                    "priorityLevelHeader",
+                                    Some(expression::Value::from(words.priority_level_header)),
+                                ),
+                                (
+                                    "execInfoVariable",
+                                    Some(expression::Value::from(words.exec_info_variable)),
+                                ),
+                            ]),
+                            "labelDomain",
+                        )?,
+                    ),
+                    || Ok(
+                        expression::text(
+                            &{
+                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                expression::Function::new(
+                                    "orValue",
+                                    &[
+                                        (
+                                            "(optional_type(A)).orValue(A) -> A",
+                                            &[expression::Kind::Optional, expression::Kind::Any],
+                                        ),
+                                    ],
+                                ));
+                                FUNCTION
+                                    .call(
+                                        &[
+                                            expression::select(
+                                                &expression::object([
+                                                    (
+                                                        "groupSuffix",
+                                                        Some(expression::Value::from(words.group_suffix)),
+                                                    ),
+                                                    (
+                                                        "labelDomain",
+                                                        Some(expression::Value::from(words.label_domain)),
+                                                    ),
+                                                    (
+                                                        "protobufMediaType",
+                                                        Some(expression::Value::from(words.protobuf_media_type)),
+                                                    ),
+                                                    (
+                                                        "namespaceSystem",
+                                                        Some(expression::Value::from(words.namespace_system)),
+                                                    ),
+                                                    (
+                                                        "namespacePublic",
+                                                        Some(expression::Value::from(words.namespace_public)),
+                                                    ),
+                                                    (
+                                                        "namespaceNodeLease",
+                                                        Some(expression::Value::from(words.namespace_node_lease)),
+                                                    ),
+                                                    (
+                                                        "namespaceFinalizer",
+                                                        Some(expression::Value::from(words.namespace_finalizer)),
+                                                    ),
+                                                    (
+                                                        "rootCaConfigMap",
+                                                        Some(expression::Value::from(words.root_ca_config_map)),
+                                                    ),
+                                                    (
+                                                        "apiAccessVolume",
+                                                        Some(expression::Value::from(words.api_access_volume)),
+                                                    ),
+                                                    (
+                                                        "bootstrapTokenSecretType",
+                                                        Some(
+                                                            expression::Value::from(words.bootstrap_token_secret_type),
+                                                        ),
+                                                    ),
+                                                    (
+                                                        "initialEventsEndAnnotation",
+                                                        Some(
+                                                            expression::Value::from(words.initial_events_end_annotation),
+                                                        ),
+                                                    ),
+                                                    (
+                                                        "flowSchemaHeader",
+                                                        Some(expression::Value::from(words.flow_schema_header)),
+                                                    ),
+                                                    (
+                                                        "priorityLevelHeader",
+                                                        Some(expression::Value::from(words.priority_level_header)),
+                                                    ),
+                                                    (
+                                                        "execInfoVariable",
+                                                        Some(expression::Value::from(words.exec_info_variable)),
+                                                    ),
+                                                ]),
+                                                "labelDomain",
+                                                true,
+                                            )?,
+                                            expression::Value::from(""),
+                                        ],
+                                    )?
+                            },
+                        )? == words.label_domain,
+                    ),
+                )?,
+            ));
+            if outcome != Ok(true) && old != Some(self) {
+                expression::Rule {
+                    text: "has(words.labelDomain) && words.?labelDomain.orValue('') == words.labelDomain",
+                    message: Some("no words"),
+                    reason: Reason::Invalid,
+                    is_warning: false,
+                    type_name: "object",
+                }
+                    .report(outcome, || None, path, path, cx);
+            }
+        }
+        {
+            let words = cx.vocabulary;
+            let outcome = expression::outcome(|| Ok({
+                let value_0 = expression::object([
+                    ("groupSuffix", Some(expression::Value::from(words.group_suffix))),
+                    ("labelDomain", Some(expression::Value::from(words.label_domain))),
+                    (
+                        "protobufMediaType",
+                        Some(expression::Value::from(words.protobuf_media_type)),
+                    ),
+                    (
+                        "namespaceSystem",
+                        Some(expression::Value::from(words.namespace_system)),
+                    ),
+                    (
+                        "namespacePublic",
+                        Some(expression::Value::from(words.namespace_public)),
+                    ),
+                    (
+                        "namespaceNodeLease",
+                        Some(expression::Value::from(words.namespace_node_lease)),
+                    ),
+                    (
+                        "namespaceFinalizer",
+                        Some(expression::Value::from(words.namespace_finalizer)),
+                    ),
+                    (
+                        "rootCaConfigMap",
+                        Some(expression::Value::from(words.root_ca_config_map)),
+                    ),
+                    (
+                        "apiAccessVolume",
+                        Some(expression::Value::from(words.api_access_volume)),
+                    ),
+                    (
+                        "bootstrapTokenSecretType",
+                        Some(expression::Value::from(words.bootstrap_token_secret_type)),
+                    ),
+                    (
+                        "initialEventsEndAnnotation",
+                        Some(
+                            expression::Value::from(words.initial_events_end_annotation),
+                        ),
+                    ),
+                    (
+                        "flowSchemaHeader",
+                        Some(expression::Value::from(words.flow_schema_header)),
+                    ),
+                    (
+                        "priorityLevelHeader",
+                        Some(expression::Value::from(words.priority_level_header)),
+                    ),
+                    (
+                        "execInfoVariable",
+                        Some(expression::Value::from(words.exec_info_variable)),
+                    ),
+                ]);
+                expression::text(
+                    &expression::select(&value_0.clone(), "namespaceSystem", false)?,
+                )?
+                    != expression::given_if(
+                        !self.metadata.name.is_empty(),
+                        self.metadata.name.as_str(),
+                        "name",
+                    )?
+            }));
+            if outcome != Ok(true) && old != Some(self) {
+                expression::Rule {
+                    text: "cel.bind(w, words, w.namespaceSystem != self.metadata.name)",
+                    message: Some("named as a namespace"),
+                    reason: Reason::Invalid,
+                    is_warning: false,
+                    type_name: "object",
+                }
+                    .report(outcome, || None, path, path, cx);
+            }
+        }
+        {
+            let outcome = expression::outcome(|| Ok(
+                expression::int(
+                    &{
+                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                        expression::Function::new(
+                            "orValue",
+                            &[
+                                (
+                                    "(optional_type(A)).orValue(A) -> A",
+                                    &[expression::Kind::Optional, expression::Kind::Any],
+                                ),
+                            ],
+                        ));
+                        FUNCTION
+                            .call(
+                                &[
+                                    expression::Value::optional(
+                                        self
+                                            .least
+                                            .as_ref()
+                                            .map(|item| expression::Value::Int(*item)),
+                                    ),
+                                    expression::Value::Int(1i64),
+                                ],
+                            )?
+                    },
+                )? > 0i64,
+            ));
+            if outcome != Ok(true) && old != Some(self) {
+                expression::Rule {
+                    text: "self.?least.orValue(1) > 0",
+                    message: Some("must be positive"),
+                    reason: Reason::Invalid,
+                    is_warning: false,
+                    type_name: "object",
+                }
+                    .report(
+                        outcome,
+                        || {
+                            old
+                                .and_then(|old| expression::message(|| Ok({
+                                    static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
+                                    expression::Function::new(
+                                        "format",
+                                        &[
+                                            (
+                                                "(string).format(list(dyn)) -> string",
+                                                &[expression::Kind::Text, expression::Kind::List],
+                                            ),
+                                        ],
+                                    ));
+                                    FUNCTION
+                                        .call(
+                                            &[
+                                                expression::Value::from("must be positive, and was %d"),
+                                                expression::Value::list(
+                                                    vec![
+                                                        expression::Value::Int(* expression::given(& old.least,
+                                                        "least") ?)
+                                                    ],
+                                                ),
+                                            ],
+                                        )?
+                                })))
+                        },
+                        path,
+                        path,
+                        cx,
+                    );
+            }
+        }
+        if !self.modes.is_empty() {
+            let at = &path.field("modes");
+            let value = &self.modes;
+            for (index, value) in value.iter().enumerate() {
+                let at = &at.index(index);
+                let old = expression::no_old(value);
+                {
+                    let holds = value.as_str() != "Odd";
+                    if !holds && old != Some(value) {
+                        expression::Rule {
+                            text: "self != 'Odd'",
+                            message: Some("odd plans are out of use"),
+                            reason: Reason::Invalid,
+                            is_warning: false,
+                            type_name: "string",
+                        }
+                            .report(Ok(false), || None, at, at, cx);
+                    }
+                }
+            }
+        }
+        if let Some(value) = &self.template {
+            let at = &path.field("template");
+            let old = old.and_then(|old| old.template.as_ref());
+            value.validate_expressions(old, at, cx);
+        }
+        if !self.aliases.is_empty() {
+            let at = &path.field("aliases");
+            let value = &self.aliases;
+            for (index, value) in value.iter().enumerate() {
+                let at = &at.index(index);
+                for (index, value) in value.iter().enumerate() {
+                    let at = &at.index(index);
+                    let old = expression::no_old(value);
+                    {
+                        let holds = !value.as_str().contains(" ");
+                        if !holds && old != Some(value) {
+                            expression::Rule {
+                                text: "!self.contains(' ')",
+                                message: Some("must not contain blanks"),
+                                reason: Reason::Invalid,
+                                is_warning: false,
+                                type_name: "string",
+                            }
+                                .report(Ok(false), || None, at, at, cx);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The table of [`Draft`].
+pub static DRAFT_TYPE: TypeDef = TypeDef {
+    name: "expressions.example.io.v1.Draft",
+    short_name: "Draft",
+    fields: &[
+        FieldDef {
+            name: "metadata",
+            shape: Shape::Object(&crate::meta::v1::OBJECT_META_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "wanted",
+            shape: Shape::Scalar(Scalar::Int64),
+            required: true,
+            nullable: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "least",
+            shape: Shape::Scalar(Scalar::Int64),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "modes",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "template",
+            shape: Shape::Object(&DRAFT_TEMPLATE_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "aliases",
+            shape: Shape::List {
+                item: &Shape::List {
+                    item: &Shape::Scalar(Scalar::String),
+                    semantics: ListSemantics::Atomic,
+                },
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<Draft>(),
+};
+
+impl ObjectType for Draft {
+    const TYPE: &'static TypeDef = &DRAFT_TYPE;
+}
+
+/// The resource table's row of [`Draft`].
+pub static DRAFT_RESOURCE: ResourceDef = ResourceDef {
+    group: "expressions.example.io",
+    version: "v1",
+    kind: "Draft",
+    list_kind: "DraftList",
+    plural: "drafts",
+    singular: "draft",
+    short_names: &[],
+    categories: &[],
+    scope: Scope::Namespaced,
+    verbs: Verb::ALL,
+    stored: true,
+    subresources: &[],
+    name_format: NameFormat::DnsSubdomain,
+    create_on_update: false,
+    unconditional_update: true,
+    update_checks: UpdateCheck::USUAL,
+    counts_generation: false,
+    delete_returns_object: false,
+    columns: &[],
+    selectable_fields: &[],
+    indexed_fields: &[],
+    indexed_labels: &[],
+    lifecycle: Lifecycle {
+        stability: Stability::Stable,
+        introduced: None,
+        deprecated: None,
+        removed: None,
+        replacement: None,
+    },
+    storage_version: true,
+    conversion: None,
+    type_def: &DRAFT_TYPE,
+    schema_name: "expressions.example.io.v1.Draft",
+    from_tree: object::from_tree::<Draft>,
+};
+
+impl object::Kind for Draft {
+    const RESOURCE: &'static ResourceDef = &DRAFT_RESOURCE;
+}
+
+/// What is made of a draft.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DraftTemplate {
+    /// Of what is made.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub metadata: crate::meta::v1::ObjectMeta,
+    /// Names, of which none has a blank.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub names: Vec<Label>,
+}
+
+impl SetDefaults for DraftTemplate {}
+
+impl Validate for DraftTemplate {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("metadata");
+        self.metadata.validate(&at, cx);
+        let at = path.field("names");
+        rule::max_items(&self.names, 4, &at, cx);
+        for (index, item) in self.names.iter().enumerate() {
+            let at = at.index(index);
+            rule::max_length(item, 20, &at, cx);
+        }
+    }
+
+    const HAS_EXPRESSIONS: bool = true;
+    #[allow(
+        clippy::all,
+        unused_comparisons,
+        reason = "it says what the schema file says"
+    )]
+    fn validate_expressions(
+        &self,
+        _old: Option<&Self>,
+        path: &Path<'_>,
+        cx: &mut Validation<'_>,
+    ) {
+        if !self.names.is_empty() {
+            let at = &path.field("names");
+            let value = &self.names;
+            for (index, value) in value.iter().enumerate() {
+                let at = &at.index(index);
+                let old = expression::no_old(value);
+                {
+                    let holds = !value.as_str().contains(" ");
+                    if !holds && old != Some(value) {
+                        expression::Rule {
+                            text: "!self.contains(' ')",
+                            message: Some("must not contain blanks"),
+                            reason: Reason::Invalid,
+                            is_warning: false,
+                            type_name: "string",
+                        }
+                            .report(Ok(false), || None, at, at, cx);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The table of [`DraftTemplate`].
+pub static DRAFT_TEMPLATE_TYPE: TypeDef = TypeDef {
+    name: "expressions.example.io.v1.DraftTemplate",
+    short_name: "DraftTemplate",
+    fields: &[
+        FieldDef {
+            name: "metadata",
+            shape: Shape::Object(&crate::meta::v1::OBJECT_META_TYPE),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "names",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<DraftTemplate>(),
+};
+
+impl ObjectType for DraftTemplate {
+    const TYPE: &'static TypeDef = &DRAFT_TEMPLATE_TYPE;
+}
 
 /// A label.
 pub type Label = String;
@@ -49,7 +1000,11 @@ impl Validate for Part {
     }
 
     const HAS_EXPRESSIONS: bool = true;
-    #[allow(clippy::all, reason = "it says what the schema file says")]
+    #[allow(
+        clippy::all,
+        unused_comparisons,
+        reason = "it says what the schema file says"
+    )]
     fn validate_expressions(
         &self,
         old: Option<&Self>,
@@ -264,7 +1219,11 @@ impl Validate for Plan {
     }
 
     const HAS_EXPRESSIONS: bool = true;
-    #[allow(clippy::all, reason = "it says what the schema file says")]
+    #[allow(
+        clippy::all,
+        unused_comparisons,
+        reason = "it says what the schema file says"
+    )]
     fn validate_expressions(
         &self,
         old: Option<&Self>,
@@ -1554,10 +2513,89 @@ impl ObjectType for Wish {
 pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
     group: "expressions.example.io",
     version: "v1",
-    resources: &[],
+    resources: &[&DRAFT_RESOURCE],
     feature_gates: &[],
     schemas: include_str!("v1.openapi.json"),
 };
+
+/// A [`Draft`] as rules see it, where they look at it without what the server fills in of its `metadata`.
+fn narrowed_value_of_expressions_example_io_v1_draft(
+    value: &Draft,
+) -> expression::Value {
+    expression::object([
+        ("metadata", Some(narrowed_value_of_meta_v1_objectmeta(&value.metadata))),
+        (
+            "wanted",
+            Some(
+                value
+                    .wanted
+                    .as_ref()
+                    .map(|item| expression::Value::Int(*item))
+                    .unwrap_or(expression::Value::Null),
+            ),
+        ),
+        ("least", value.least.as_ref().map(|item| expression::Value::Int(*item))),
+        (
+            "modes",
+            if value.modes.is_empty() {
+                None
+            } else {
+                Some(
+                    expression::list(
+                        &value.modes,
+                        expression::ListKind::Plain,
+                        |item| expression::Value::from(item.as_str()),
+                    ),
+                )
+            },
+        ),
+        (
+            "template",
+            value.template.as_ref().map(value_of_expressions_example_io_v1_drafttemplate),
+        ),
+        (
+            "aliases",
+            if value.aliases.is_empty() {
+                None
+            } else {
+                Some(
+                    expression::list(
+                        &value.aliases,
+                        expression::ListKind::Plain,
+                        |item| expression::list(
+                            item,
+                            expression::ListKind::Plain,
+                            |item| expression::Value::from(item.as_str()),
+                        ),
+                    ),
+                )
+            },
+        ),
+    ])
+}
+
+/// A [`DraftTemplate`] as rules see it, where they look at it as a whole.
+fn value_of_expressions_example_io_v1_drafttemplate(
+    value: &DraftTemplate,
+) -> expression::Value {
+    expression::object([
+        ("metadata", Some(value_of_meta_v1_objectmeta(&value.metadata))),
+        (
+            "names",
+            if value.names.is_empty() {
+                None
+            } else {
+                Some(
+                    expression::list(
+                        &value.names,
+                        expression::ListKind::Plain,
+                        |item| expression::Value::from(item.as_str()),
+                    ),
+                )
+            },
+        ),
+    ])
+}
 
 /// A [`Part`] as rules see it, where they look at it as a whole.
 fn value_of_expressions_example_io_v1_part(value: &Part) -> expression::Value {
@@ -1683,4 +2721,53 @@ fn value_of_expressions_example_io_v1_plan(value: &Plan) -> expression::Value {
 /// A [`Wish`] as rules see it, where they look at it as a whole.
 fn value_of_expressions_example_io_v1_wish(value: &Wish) -> expression::Value {
     expression::object([("text", Some(expression::Value::from(value.text.as_str())))])
+}
+
+/// A [`ObjectMeta`] as rules see it, where they look at it as a whole.
+fn value_of_meta_v1_objectmeta(
+    value: &crate::meta::v1::ObjectMeta,
+) -> expression::Value {
+    expression::object([
+        (
+            "name",
+            if value.name.is_empty() {
+                None
+            } else {
+                Some(expression::Value::from(value.name.as_str()))
+            },
+        ),
+        (
+            "creationTimestamp",
+            value.creation_timestamp.as_ref().map(|item| expression::time(*item)),
+        ),
+        (
+            "annotations",
+            if value.annotations.is_empty() {
+                None
+            } else {
+                Some(
+                    expression::map(
+                        &value.annotations,
+                        |item| expression::Value::from(item.as_str()),
+                    ),
+                )
+            },
+        ),
+    ])
+}
+
+/// A [`ObjectMeta`] as rules see it, where they look at it without what the server fills in of its `metadata`.
+fn narrowed_value_of_meta_v1_objectmeta(
+    value: &crate::meta::v1::ObjectMeta,
+) -> expression::Value {
+    expression::object([
+        (
+            "name",
+            if value.name.is_empty() {
+                None
+            } else {
+                Some(expression::Value::from(value.name.as_str()))
+            },
+        ),
+    ])
 }

@@ -31,6 +31,8 @@ impl SetDefaults for Machine {}
 
 impl Validate for Machine {
     fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("metadata");
+        self.metadata.validate(&at, cx);
         let at = path.field("spec");
         self.spec.validate(&at, cx);
     }

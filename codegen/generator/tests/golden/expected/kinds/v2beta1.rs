@@ -1,6 +1,6 @@
 use orch_runtime::{
-    object::{self, ObjectType, SetDefaults, Validate},
-    presence,
+    field_error::Validation, object::{self, ObjectType, SetDefaults, Validate},
+    path::Path, presence,
     resource_def::{
         GroupVersionDef, Lifecycle, NameFormat, ResourceDef, Scope, Stability,
         UpdateCheck, Verb,
@@ -26,7 +26,12 @@ pub struct Ping {
 
 impl SetDefaults for Ping {}
 
-impl Validate for Ping {}
+impl Validate for Ping {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("metadata");
+        self.metadata.validate(&at, cx);
+    }
+}
 
 /// The table of [`Ping`].
 pub static PING_TYPE: TypeDef = TypeDef {

@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
 use orch_runtime::{
-    object::{ObjectType, SetDefaults, Validate},
-    presence, resource_def::GroupVersionDef, type_def::{FieldDef, Scalar, Shape, TypeDef},
+    field_error::Validation, object::{ObjectType, SetDefaults, Validate},
+    path::Path, presence, resource_def::GroupVersionDef, rule,
+    type_def::{FieldDef, Scalar, Shape, TypeDef},
 };
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +68,20 @@ pub struct ObjectMeta {
 
 impl SetDefaults for ObjectMeta {}
 
-impl Validate for ObjectMeta {}
+impl Validate for ObjectMeta {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("name");
+        if !self.name.is_empty() {
+            rule::max_length(&self.name, 253, &at, cx);
+        }
+        let at = path.field("annotations");
+        rule::max_properties(&self.annotations, 64, &at, cx);
+        for (key, value) in &self.annotations {
+            let at = at.key(key);
+            rule::max_length(value, 20000, &at, cx);
+        }
+    }
+}
 
 /// The table of [`ObjectMeta`].
 pub static OBJECT_META_TYPE: TypeDef = TypeDef {

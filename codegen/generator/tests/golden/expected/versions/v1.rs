@@ -32,6 +32,8 @@ impl SetDefaults for Gadget {
 
 impl Validate for Gadget {
     fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("metadata");
+        self.metadata.validate(&at, cx);
         let at = path.field("spec");
         if let Some(value) = &self.spec {
             value.validate(&at, cx);
