@@ -81,10 +81,20 @@ impl Inner {
         Ok(answer)
     }
 
-    async fn send_as(&self, parts: &Parts, body: Bytes, credential: &Credential) -> Result<Answer, BoxError> {
+    async fn send_as(
+        &self,
+        parts: &Parts,
+        body: Bytes,
+        credential: &Arc<Credential>,
+    ) -> Result<Answer, BoxError> {
         let transport = match self.transports.of(credential, self.source.name()) {
+            Ok(transport) => transport,
             Err(_) if self.source.may_be_half_replaced() => self.transports.current(),
-            transport => transport?,
+            Err(error) => {
+                // It can never be used: the next request asks for another one.
+                self.source.refused(credential);
+                return Err(error.into());
+            }
         };
         let mut request = Request::from_parts(parts.clone(), Body::from(body));
         if let Proof::Header(value) = &credential.proof {

@@ -40,6 +40,11 @@ pub fn failure(resource: &ServedResource, error: StoreError) -> ApiError {
             let message = "the disk is full: only deletions are taken until there is room; reads go on";
             ApiError::InsufficientStorage(message.to_owned())
         }
+        StoreError::ReadOnly { .. } => {
+            tracing::error!(%error, "the database takes no writes");
+            let message = "the database takes no writes until its operator has mended it; reads go on";
+            ApiError::InsufficientStorage(message.to_owned())
+        }
         StoreError::TooLarge { .. } => {
             tracing::warn!(%error, "the database takes no value of this size");
             ApiError::TooLarge("the database takes no value of this size".to_owned())

@@ -2,19 +2,21 @@
 //! frames say, over connections that are kept. One member is spoken to at a time; when it does not answer,
 //! the next one is.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
-use http::{HeaderMap, Request, Response};
+use http::header::{CONTENT_TYPE, TE};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use orch_storage::StoreError;
 use percent_encoding::percent_decode_str;
 use tokio::sync::{mpsc, watch};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use crate::connection::{Endpoint, Messages, Sender};
+use crate::connections::{CONNECT_TIMEOUT, Connected, Connections};
 use crate::failure::Failure;
 use crate::message::{Decode, Encode};
 use crate::tls::{self, TlsFiles};
@@ -26,8 +28,8 @@ pub(crate) const COMPACT: &str = "/etcdserverpb.KV/Compact";
 pub(crate) const WATCH: &str = "/etcdserverpb.Watch/Watch";
 pub(crate) const ALARM: &str = "/etcdserverpb.Maintenance/Alarm";
 
-/// How long a connection may take to come about.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a member may be silent, where a call has no more time, without being left.
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// Before each message: whether it is compressed, and its length.
 const PREFIX: usize = 5;
@@ -35,25 +37,15 @@ const PREFIX: usize = 5;
 /// Longer answers are not read: etcd sends none.
 const MAX_MESSAGE: usize = 256 << 20;
 
+/// A member that has lost the others says so at once.
+const HAS_LEADER: HeaderName = HeaderName::from_static("hasleader");
+const GRPC_TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
+
 /// Calls the members of one cluster.
 pub(crate) struct Client {
-    endpoints: Vec<Endpoint>,
-    current: Mutex<Current>,
-    /// The number of the newest connection.
-    newest: watch::Sender<u64>,
-    /// Held by whoever connects, so that one does.
-    connecting: tokio::sync::Mutex<()>,
+    connections: Arc<Connections>,
     /// What messages call the revisions of etcd.
     pub(crate) versions: Versions,
-}
-
-/// The connection that is used now.
-struct Current {
-    sender: Option<(u64, Sender)>,
-    /// Tells one connection from the next.
-    number: u64,
-    /// The endpoint to try next.
-    next: usize,
 }
 
 /// An answer of many messages, and the way to send more. It ends when this is dropped.
@@ -77,118 +69,70 @@ impl Client {
         if endpoints.is_empty() {
             return Err(StoreError::Unavailable { detail: "there is no address of etcd".into() });
         }
-        let current = Mutex::new(Current { sender: None, number: 0, next: 0 });
-        let newest = watch::Sender::new(0);
-        let (connecting, versions) = (tokio::sync::Mutex::default(), Versions::default());
-        Ok(Self { endpoints, current, newest, connecting, versions })
+        Ok(Self { connections: Arc::new(Connections::new(endpoints)), versions: Versions::default() })
     }
 
-    /// One call: a message, and a message in answer. Where nobody waits for the answer any more, because the
-    /// watch was faster, the call goes on: ending it resets a stream, and HTTP/2 ends a connection with many
-    /// of these, and all calls on it.
-    pub(crate) async fn call<T: Decode>(
+    /// One call: a message, and a message in answer, within this time, in which a connection is made where
+    /// there is none. It must be awaited to its end, also by who does not need the answer any more: ending it
+    /// resets a stream, and HTTP/2 ends a connection with many of these, and all calls on it.
+    pub(crate) fn call<T: Decode, M: Encode>(
         &self,
         method: &'static str,
-        message: &impl Encode,
-        deadline: Duration,
-    ) -> Result<T, Failure> {
-        let message = message.encode(self.versions);
-        let (number, sender, origin) = self.connected().await?;
-        let asking = tokio::spawn(async move {
-            let answer = timeout(deadline, unary(sender, &origin, method, &message, deadline)).await;
-            answer.unwrap_or_else(|_| Err(Failure::NoAnswer(format!("not within {deadline:?}"))))
-        });
-        let answer = asking.await.unwrap_or_else(|ended| Err(Failure::NoAnswer(ended.to_string())));
-        match answer {
-            Ok(answer) => Ok(T::decode(&answer, self.versions)?),
-            Err(failure) => {
-                if failure.is_about_the_member() {
-                    self.leave(number);
+        message: &M,
+        time: Duration,
+    ) -> impl Future<Output = Result<T, Failure>> + Send + use<T, M> {
+        let message = framed(message, self.versions);
+        let (connections, versions) = (Arc::clone(&self.connections), self.versions);
+        let deadline = Instant::now() + time;
+        async move {
+            let connected = connections.connected(deadline).await?;
+            let (number, asked) = (connected.number, Instant::now());
+            match timeout_at(deadline, unary(connected, method, message, deadline)).await {
+                Ok(Ok(answer)) => Ok(T::decode(&answer, versions)?),
+                Ok(Err(failure)) => {
+                    if failure.is_about_the_member() {
+                        connections.leave(number);
+                    }
+                    Err(failure)
                 }
-                Err(failure)
+                Err(_) => {
+                    if asked.elapsed() >= SILENCE {
+                        connections.leave(number);
+                    }
+                    Err(Failure::NoAnswer(format!("not within {time:?}")))
+                }
             }
         }
     }
 
     /// Opens a stream with its first message, on a connection of its own: a long answer does not keep others
     /// from theirs.
-    pub(crate) async fn stream(&self, method: &str, first: &impl Encode) -> Result<Stream, Failure> {
-        let first = first.encode(self.versions);
-        let (number, _, origin) = self.connected().await?;
-        let at = self.endpoints.iter().find(|endpoint| endpoint.origin == origin);
-        let endpoint = at.unwrap_or(&self.endpoints[0]);
+    pub(crate) async fn stream(&self, method: &'static str, first: &impl Encode) -> Result<Stream, Failure> {
+        let first = framed(first, self.versions);
+        let deadline = Instant::now() + 2 * CONNECT_TIMEOUT;
+        let Connected { number, endpoint, .. } = self.connections.connected(deadline).await?;
         let opened = async {
             let sender = endpoint.connect().await.map_err(Failure::Unreachable)?;
             let (requests, messages) = mpsc::channel(4);
             // The channel is new and has room.
-            let _ = requests.try_send(framed(&first));
-            let response = send(sender, &origin, method, Messages::Stream(messages), None).await?;
+            let _ = requests.try_send(first);
+            let response = send(sender, &endpoint, method, Messages::Stream(messages), None).await?;
             status(response.headers())?;
-            let (body, newest) = (response.into_body(), self.newest.subscribe());
+            let (body, newest) = (response.into_body(), self.connections.newest());
             let (buffer, versions) = (BytesMut::new(), self.versions);
             Ok(Stream { body, buffer, newest, number, versions, _requests: requests })
         };
-        let opened = timeout(2 * CONNECT_TIMEOUT, opened).await;
+        let opened = timeout_at(deadline, opened).await;
         let opened = opened.unwrap_or_else(|_| Err(Failure::NoAnswer("the stream did not begin".to_owned())));
         if opened.is_err() {
-            self.leave(number);
+            self.connections.leave(number);
         }
         opened
     }
 
-    /// The connection that is used now, or a new one: its number, it, and where it leads.
-    async fn connected(&self) -> Result<(u64, Sender, String), Failure> {
-        if let Some(connected) = self.open_connection() {
-            return Ok(connected);
-        }
-        let _connecting = self.connecting.lock().await;
-        if let Some(connected) = self.open_connection() {
-            return Ok(connected);
-        }
-        let mut failures = Vec::new();
-        for _ in &self.endpoints {
-            let at = self.locked().next;
-            let endpoint = &self.endpoints[at];
-            let connected = timeout(CONNECT_TIMEOUT, endpoint.connect()).await;
-            let mut current = self.locked();
-            match connected.unwrap_or_else(|_| Err("no connection in time".to_owned())) {
-                Ok(sender) => {
-                    current.number += 1;
-                    current.sender = Some((current.number, sender.clone()));
-                    self.newest.send_replace(current.number);
-                    return Ok((current.number, sender, endpoint.origin.clone()));
-                }
-                Err(error) => {
-                    failures.push(format!("{}: {error}", endpoint.origin));
-                    current.next = (at + 1) % self.endpoints.len();
-                }
-            }
-        }
-        Err(Failure::Unreachable(failures.join("; ")))
-    }
-
-    fn open_connection(&self) -> Option<(u64, Sender, String)> {
-        let current = self.locked();
-        let (number, sender) = current.sender.as_ref().filter(|(_, sender)| !sender.is_closed())?;
-        Some((*number, sender.clone(), self.endpoints[current.next].origin.clone()))
-    }
-
-    /// Goes on with the next member, unless that has happened already.
-    pub(crate) fn leave(&self, number: u64) {
-        let mut current = self.locked();
-        if current.sender.as_ref().is_some_and(|(now, _)| *now == number) {
-            current.sender = None;
-            current.next = (current.next + 1) % self.endpoints.len();
-        }
-    }
-
     /// Ends the connection.
     pub(crate) fn close(&self) {
-        self.locked().sender = None;
-    }
-
-    fn locked(&self) -> std::sync::MutexGuard<'_, Current> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connections.close();
     }
 }
 
@@ -205,10 +149,16 @@ impl Stream {
         }
     }
 
+    /// The next message, if it has come already.
+    pub(crate) fn waiting<T: Decode>(&mut self) -> Result<Option<T>, Failure> {
+        let message = unframed(&mut self.buffer)?;
+        Ok(message.map(|message| T::decode(&message, self.versions)).transpose()?)
+    }
+
     async fn read<T: Decode>(&mut self) -> Result<T, Failure> {
         loop {
-            if let Some(message) = unframed(&mut self.buffer)? {
-                return Ok(T::decode(&message, self.versions)?);
+            if let Some(message) = self.waiting()? {
+                return Ok(message);
             }
             match self.body.frame().await {
                 None => return Err(Failure::NoAnswer("the stream ended".to_owned())),
@@ -226,14 +176,13 @@ impl Stream {
 }
 
 async fn unary(
-    sender: Sender,
-    origin: &str,
-    method: &str,
-    message: &[u8],
-    deadline: Duration,
+    connected: Connected,
+    method: &'static str,
+    message: Bytes,
+    deadline: Instant,
 ) -> Result<Bytes, Failure> {
-    let body = Messages::One(Some(framed(message)));
-    let response = send(sender, origin, method, body, Some(deadline)).await?;
+    let Connected { sender, endpoint, .. } = connected;
+    let response = send(sender, &endpoint, method, Messages::One(Some(message)), Some(deadline)).await?;
     // A failure has its status in the headers, where it has no body.
     status(response.headers())?;
     let collected = response.into_body().collect().await;
@@ -247,18 +196,18 @@ async fn unary(
 
 async fn send(
     mut sender: Sender,
-    origin: &str,
-    method: &str,
+    endpoint: &Endpoint,
+    method: &'static str,
     body: Messages,
-    deadline: Option<Duration>,
+    deadline: Option<Instant>,
 ) -> Result<Response<Incoming>, Failure> {
-    let mut request = Request::post(format!("{origin}{method}"))
-        .header("content-type", "application/grpc")
-        .header("te", "trailers")
-        // A member that has lost the others says so at once.
-        .header("hasleader", "true");
+    let mut request = Request::post(endpoint.uri(method))
+        .header(CONTENT_TYPE, HeaderValue::from_static("application/grpc"))
+        .header(TE, HeaderValue::from_static("trailers"))
+        .header(HAS_LEADER, HeaderValue::from_static("true"));
     if let Some(deadline) = deadline {
-        request = request.header("grpc-timeout", format!("{}m", deadline.as_millis()));
+        let left = deadline.saturating_duration_since(Instant::now()).as_millis().max(1);
+        request = request.header(GRPC_TIMEOUT, format!("{left}m"));
     }
     let request = request.body(body).map_err(|error| Failure::Unreachable(error.to_string()))?;
     if let Err(error) = sender.ready().await {
@@ -292,9 +241,12 @@ fn status(headers: &HeaderMap) -> Result<(), Failure> {
     }
 }
 
-fn framed(message: &[u8]) -> Bytes {
-    let length = (message.len() as u32).to_be_bytes();
-    [&[0], &length[..], message].concat().into()
+/// A message behind its prefix.
+fn framed(message: &impl Encode, versions: Versions) -> Bytes {
+    let mut framed = message.encode(versions, PREFIX);
+    let length = (framed.len() - PREFIX) as u32;
+    framed[1..PREFIX].copy_from_slice(&length.to_be_bytes());
+    framed.into()
 }
 
 /// The first whole message of the buffer.

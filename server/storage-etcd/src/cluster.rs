@@ -101,7 +101,7 @@ pub(crate) async fn create(
         success: vec![Op::Put { key, value: identity.text().into_bytes() }],
         failure: Vec::new(),
     };
-    let created = reader.client.call::<TxnDone>(TXN, &create, reader.timeout).await;
+    let created = reader.client.call::<TxnDone, _>(TXN, &create, reader.timeout).await;
     created.map(|done| done.succeeded).map_err(|failure| failure.of_write())
 }
 

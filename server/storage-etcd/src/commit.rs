@@ -5,26 +5,39 @@
 //! since. A write is answered when the watch has brought it and memory shows it; so an answer that was lost
 //! does no harm, as long as the watch goes on.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use orch_storage::{Change, Committed, Condition, Revision, StoreError, Write};
-use tokio::sync::Mutex;
+use orch_storage::{Change, Committed, Condition, ResourceName, Revision, StoreError, Write};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::client::TXN;
 use crate::failure::Failure;
 use crate::form::last_place;
 use crate::journal::Entry;
+use crate::load::Reader;
 use crate::message::{Compare, Compared, Op, Range, Txn, TxnDone};
-use crate::shared::Shared;
+use crate::pending::Ticket;
+use crate::shared::{Shared, too_late};
 
 /// The longest pause before a write is tried again, whose conditions hold in memory and not in etcd.
 const MAX_PAUSE: Duration = Duration::from_millis(100);
 
 /// Writes for all callers.
 pub(crate) struct Committer {
-    /// Held by a write that claims a term: of two at once, one would have to be tried again.
-    claiming: Mutex<()>,
+    /// By resource, held by a write that claims a term: of two at once, one would have to be tried again.
+    claiming: Mutex<HashMap<ResourceName, Arc<tokio::sync::Mutex<()>>>>,
+}
+
+/// What a transaction says beside its change, in the journal.
+#[derive(Debug, Clone, Copy)]
+enum Said<'a> {
+    /// Which write it is, and of a removal the last state.
+    Everything(&'a str),
+    /// Which write it is.
+    Id(&'a str),
+    Nothing,
 }
 
 /// How a transaction ended.
@@ -39,19 +52,29 @@ impl Committer {
         Self { claiming: Mutex::default() }
     }
 
-    pub(crate) async fn commit(&self, shared: &Shared, write: &Write) -> Result<Committed, StoreError> {
+    /// Where the deadline passes before the write is sent, it is not made.
+    pub(crate) async fn commit(
+        &self,
+        shared: &Shared,
+        write: &Write,
+        deadline: Instant,
+    ) -> Result<Committed, StoreError> {
         let claims =
             write.conditions.iter().any(|condition| matches!(condition, Condition::Unclaimed { .. }));
-        let _claiming = if claims { Some(self.claiming.lock().await) } else { None };
-        let deadline = Instant::now() + shared.timeout;
+        let _claiming = if claims {
+            let lock = self.claiming(&write.key().resource);
+            Some(timeout_at(deadline, lock.lock_owned()).await.map_err(|_| too_late())?)
+        } else {
+            None
+        };
         let mut pause = Duration::from_millis(1);
         loop {
-            let claimed = if claims { Some(unclaimed(shared, write).await?) } else { None };
+            let claimed = if claims { Some(unclaimed(shared, write, deadline).await?) } else { None };
             let revision = match attempt(shared, write, claimed, deadline).await? {
                 Outcome::Published(committed) => return Ok(committed),
                 Outcome::Refused(revision) => revision,
             };
-            shared.reach(revision).await?;
+            shared.reach(revision, deadline).await?;
             shared.memory.check(write)?;
             // It holds now: somebody wrote in between.
             if Instant::now() + pause > deadline {
@@ -62,18 +85,24 @@ impl Committer {
             pause = (2 * pause).min(MAX_PAUSE);
         }
     }
+
+    fn claiming(&self, resource: &ResourceName) -> Arc<tokio::sync::Mutex<()>> {
+        let mut claiming = self.claiming.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(claiming.entry(resource.clone()).or_default())
+    }
 }
 
 /// Looks up in memory that the terms are unclaimed. Returns the revision up to which that is known.
-async fn unclaimed(shared: &Shared, write: &Write) -> Result<Revision, StoreError> {
+async fn unclaimed(shared: &Shared, write: &Write, deadline: Instant) -> Result<Revision, StoreError> {
     let resource = &write.key().resource;
     let claimed = shared.claims.of(resource);
     if shared.memory.check(write).is_ok() {
         return Ok(claimed);
     }
     // Memory may be behind.
-    let newest = shared.reader().newest().await.map_err(|failure| failure.of_read())?;
-    shared.reach(Revision::new(newest.write)).await?;
+    let reader = Reader { timeout: left(deadline), ..shared.reader() };
+    let newest = reader.newest().await.map_err(|failure| failure.of_read())?;
+    shared.reach(Revision::new(newest.write), deadline).await?;
     let claimed = shared.claims.of(resource);
     shared.memory.check(write).map(|()| claimed)
 }
@@ -85,20 +114,21 @@ async fn attempt(
     deadline: Instant,
 ) -> Result<Outcome, StoreError> {
     let mut ticket = shared.pending.ticket();
-    let request = transaction(shared, write, claimed, Some(&ticket.id()))?;
-    let sent = tokio::select! {
-        biased;
-        Some(committed) = ticket.published() => return Ok(Outcome::Published(committed)),
-        sent = shared.client.call::<TxnDone>(TXN, &request, shared.timeout) => sent,
-    };
+    let is_removal = matches!(write.change, Change::Remove { .. });
+    let id = ticket.id();
+    let mut sent = send(shared, write, claimed, Said::Everything(&id), &mut ticket, deadline).await?;
+    if is_removal && matches!(&sent, Sent::Failed(failure) if failure.is_too_large()) {
+        sent = send(shared, write, claimed, Said::Id(&id), &mut ticket, deadline).await?;
+    }
     let failure = match sent {
-        Ok(done) if done.succeeded => None,
-        Ok(done) => return Ok(Outcome::Refused(newest_of(&done))),
-        Err(failure) if failure.is_out_of_space() && matches!(write.change, Change::Remove { .. }) => {
+        Sent::Published(committed) => return Ok(Outcome::Published(committed)),
+        Sent::Done(done) if done.succeeded => None,
+        Sent::Done(done) => return Ok(Outcome::Refused(newest_of(&done))),
+        Sent::Failed(failure) if failure.is_out_of_space() && is_removal => {
             return remove_without_room(shared, write, claimed, deadline).await;
         }
-        Err(failure) if failure.leaves_open() => Some(failure),
-        Err(failure) => return Err(failure.of_write()),
+        Sent::Failed(failure) if failure.leaves_open() => Some(failure),
+        Sent::Failed(failure) => return Err(failure.of_write()),
     };
     // It is made, or may be: the watch tells.
     match timeout_at(deadline, ticket.published()).await {
@@ -113,6 +143,43 @@ async fn attempt(
     }
 }
 
+/// What has become of a transaction that was sent.
+enum Sent {
+    /// The watch has shown it.
+    Published(Committed),
+    Done(TxnDone),
+    Failed(Failure),
+}
+
+/// Sends a transaction, and returns what comes first: its answer, or what the watch shows.
+async fn send(
+    shared: &Shared,
+    write: &Write,
+    claimed: Option<Revision>,
+    said: Said<'_>,
+    ticket: &mut Ticket<'_>,
+    deadline: Instant,
+) -> Result<Sent, StoreError> {
+    let request = transaction(shared, write, claimed, said)?;
+    let mut call = Box::pin(shared.client.call::<TxnDone, _>(TXN, &request, left(deadline)));
+    Ok(tokio::select! {
+        biased;
+        Some(committed) = ticket.published() => {
+            // Nobody waits for the answer any more, and the call goes on to its end.
+            tokio::spawn(call);
+            Sent::Published(committed)
+        }
+        answer = &mut call => match answer {
+            Ok(done) => Sent::Done(done),
+            Err(failure) => Sent::Failed(failure),
+        },
+    })
+}
+
+fn left(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now())
+}
+
 /// A removal without an entry in the journal: etcd that has no room takes only what frees some. Watches then
 /// show the state before as the last one.
 async fn remove_without_room(
@@ -122,9 +189,9 @@ async fn remove_without_room(
     deadline: Instant,
 ) -> Result<Outcome, StoreError> {
     let published = shared.pending.removal(write.key());
-    let request = transaction(shared, write, claimed, None)?;
+    let request = transaction(shared, write, claimed, Said::Nothing)?;
     let done: TxnDone =
-        shared.client.call(TXN, &request, shared.timeout).await.map_err(|failure| failure.of_write())?;
+        shared.client.call(TXN, &request, left(deadline)).await.map_err(|failure| failure.of_write())?;
     if !done.succeeded {
         return Ok(Outcome::Refused(newest_of(&done)));
     }
@@ -144,7 +211,7 @@ fn transaction(
     shared: &Shared,
     write: &Write,
     claimed: Option<Revision>,
-    id: Option<&str>,
+    said: Said<'_>,
 ) -> Result<Txn, StoreError> {
     let Write { change, conditions } = write;
     let keys = &shared.keys;
@@ -179,8 +246,13 @@ fn transaction(
     let (change_op, last) =
         if is_removal { (Op::Delete { key }, value) } else { (Op::Put { key, value }, Vec::new()) };
     let mut success = vec![change_op];
-    if let Some(id) = id {
-        let value = Entry::encode(shared.clock.now(), id, &last, body.revision_at());
+    let entry = match said {
+        Said::Everything(id) => Some((id, &last[..])),
+        Said::Id(id) => Some((id, &[][..])),
+        Said::Nothing => None,
+    };
+    if let Some((id, last)) = entry {
+        let value = Entry::encode(shared.clock.now(), id, last, body.revision_at());
         success.push(Op::Put { key: keys.writes(), value });
     }
     if !is_removal && (claimed.is_some() || shared.memory.adds_term(write)) {

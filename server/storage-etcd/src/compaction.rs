@@ -35,7 +35,7 @@ pub(crate) async fn compact(shared: &Shared, revision: u64) -> Result<(), Failur
     if revision <= shared.client.versions.offset {
         return Ok(());
     }
-    match shared.client.call::<Done>(COMPACT, &Compaction(revision), TIMEOUT).await {
+    match shared.client.call::<Done, _>(COMPACT, &Compaction(revision), TIMEOUT).await {
         Ok(Done) => Ok(()),
         Err(failure) if failure.is_compacted() => Ok(()),
         Err(failure) => Err(failure),

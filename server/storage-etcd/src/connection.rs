@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Uri;
+use http::uri::{Authority, Parts, PathAndQuery, Scheme};
 use hyper::body::{Body, Frame};
 use hyper::client::conn::http2::{Builder, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -29,10 +30,11 @@ const PING_TIMEOUT: Duration = Duration::from_secs(5);
 const WINDOW: u32 = 4 << 20;
 
 /// Where a member is.
-#[derive(Clone)]
 pub(crate) struct Endpoint {
     /// Scheme and authority.
     pub(crate) origin: String,
+    scheme: Scheme,
+    authority: Authority,
     host: String,
     port: u16,
     tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
@@ -68,7 +70,19 @@ impl Endpoint {
             _ => return Err(wrong("does not begin with http:// or https://")),
         };
         let origin = format!("{scheme}://{authority}");
-        Ok(Self { origin, host, port: authority.port_u16().unwrap_or(2379), tls })
+        let scheme = if tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
+        let (port, authority) = (authority.port_u16().unwrap_or(2379), authority.clone());
+        Ok(Self { origin, scheme, authority, host, port, tls })
+    }
+
+    /// The address of a method of the API.
+    pub(crate) fn uri(&self, method: &'static str) -> Uri {
+        let mut parts = Parts::default();
+        parts.scheme = Some(self.scheme.clone());
+        parts.authority = Some(self.authority.clone());
+        parts.path_and_query = Some(PathAndQuery::from_static(method));
+        // All three are there, which is all that is asked of them.
+        Uri::from_parts(parts).unwrap_or_default()
     }
 
     /// Opens a connection. It is served by a task that ends with it.

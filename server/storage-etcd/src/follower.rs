@@ -11,12 +11,13 @@ use orch_storage::{Key, Object, Revision, Seal, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
+use crate::changes::Told;
 use crate::failure::Failure;
 use crate::group::{self, groups};
 use crate::keys::Place;
 use crate::message::{Change, KeyValue};
 use crate::shared::Shared;
-use crate::watcher::{self, Update};
+use crate::watcher::{self, QUEUE};
 
 /// How often old events are looked for where nothing is written.
 const EXPIRY: Duration = Duration::from_secs(5);
@@ -44,19 +45,19 @@ impl Follower {
     /// Follows what is written from revision `next` on.
     pub(crate) async fn run(mut self, next: u64, mut controls: mpsc::Receiver<Control>) {
         let mut updates = watcher::watch(Arc::clone(&self.shared), next);
+        let mut told = Vec::new();
         let mut expiry = interval(EXPIRY);
         expiry.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let stopped = loop {
             tokio::select! {
-                update = updates.recv() => match update {
-                    Some(Update::Changes(changes)) => self.publish(changes),
-                    Some(Update::Overtaken) | None => {
+                count = updates.recv_many(&mut told, QUEUE) => {
+                    if self.take(&mut told) || count == 0 {
                         tokio::select! {
                             next = self.resync() => updates = watcher::watch(Arc::clone(&self.shared), next),
                             stop = stop(&mut controls) => break stop,
                         }
                     }
-                },
+                }
                 control = controls.recv() => match control {
                     Some(Control::Forget(before, done)) => {
                         self.writer.forget_through(before);
@@ -78,6 +79,23 @@ impl Follower {
         if let Some(done) = stopped {
             let _ = done.send(());
         }
+    }
+
+    /// Publishes all that was told, at once: who waits is woken once. Returns whether the watch was
+    /// overtaken.
+    fn take(&mut self, told: &mut Vec<Told>) -> bool {
+        let (mut changes, mut is_overtaken) = (Vec::new(), false);
+        for told in told.drain(..) {
+            match told {
+                Told::Changes(more) if changes.is_empty() => changes = more,
+                Told::Changes(more) => changes.extend(more),
+                Told::Overtaken => is_overtaken = true,
+            }
+        }
+        if !changes.is_empty() {
+            self.publish(changes);
+        }
+        is_overtaken
     }
 
     fn publish(&mut self, changes: Vec<Change>) {
@@ -105,7 +123,7 @@ impl Follower {
             self.shared.claims.changed(resource, revision);
         }
         for (id, committed) in answers {
-            self.shared.pending.published(id.as_deref(), committed);
+            self.shared.pending.published(id.as_deref(), &committed);
         }
         self.writer.wake(&published);
         self.forget(FORGET);
@@ -148,9 +166,10 @@ impl Follower {
             record.time = now;
         }
         let removed = objects(&shared.memory, |key| !found.contains(key));
-        let mut unused = unused(before, &changed);
+        let mut unused = unused(before, Revision::new(at), &changed);
         for object in removed {
-            let Some(removal) = unused.next() else { break };
+            // Several were removed at one revision, where none is left.
+            let removal = unused.next().unwrap_or(Revision::new(at));
             let (key, value) = (object.key().clone(), Ok(shared.form.at_removal(&object, removal)));
             changed.push((Record { revision: removal, key, op: Op::Remove, time: now, value }, None));
         }
@@ -201,10 +220,15 @@ async fn stop(controls: &mut mpsc::Receiver<Control>) -> Option<oneshot::Sender<
     }
 }
 
-/// Revisions after `before` that no record has. Each removal had one of its own, so there are enough.
-fn unused(before: Revision, records: &[(Record, Option<Seal>)]) -> impl Iterator<Item = Revision> + use<> {
+/// Revisions after `before`, up to `last`, that no record has. A server removes one object at a revision;
+/// other programs may remove any number, so there may be too few.
+fn unused(
+    before: Revision,
+    last: Revision,
+    records: &[(Record, Option<Seal>)],
+) -> impl Iterator<Item = Revision> + use<> {
     let used: HashSet<Revision> = records.iter().map(|(record, _)| record.revision).collect();
-    (before.get() + 1..).map(Revision::new).filter(move |revision| !used.contains(revision))
+    (before.get() + 1..=last.get()).map(Revision::new).filter(move |revision| !used.contains(revision))
 }
 
 /// Asks the follower for something, and returns when it is done.

@@ -70,8 +70,10 @@ impl Group {
         objects.into_iter().map(move |(key, op, kv)| {
             let (value, seal) = match (op, &entry) {
                 (Op::Create | Op::Replace, _) => form.value(&key, &kv),
-                (Op::Remove, Some(entry)) => (form.last(&key, entry, keys, revision), None),
-                (Op::Remove, None) => (Ok(previous(&key)), None),
+                (Op::Remove, Some(entry)) if !entry.last.is_empty() => {
+                    (form.last(&key, entry, keys, revision), None)
+                }
+                (Op::Remove, _) => (Ok(previous(&key)), None),
             };
             (Record { revision, key, op, time, value }, seal)
         })

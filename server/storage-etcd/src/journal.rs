@@ -3,7 +3,8 @@
 //!
 //! - when it was, because etcd does not know;
 //! - which request made it, so that a server whose answer was lost learns that its write was made;
-//! - of a removal, the last state, which watches show and etcd does not keep.
+//! - of a removal, the last state, which watches show and etcd does not keep; without it where the request
+//!   would be too large, and watches show the state before.
 //!
 //! It is a line `<milliseconds> <id of the write> <where the revision goes>`, and after it the last state.
 
@@ -16,14 +17,14 @@ pub(crate) struct Entry {
     pub(crate) time: Timestamp,
     /// `<server>.<number>`.
     pub(crate) id: String,
-    /// Of a removal: what is kept of the last state, without its revision.
+    /// Of a removal: what is kept of the last state, without its revision. Empty where it is not said.
     pub(crate) last: Bytes,
     /// Where the revision goes in it.
     pub(crate) revision_at: usize,
 }
 
 impl Entry {
-    /// `last` is empty for what is no removal.
+    /// `last` is empty for what is no removal, and where it is not said.
     pub(crate) fn encode(time: Timestamp, id: &str, last: &[u8], revision_at: usize) -> Vec<u8> {
         let mut text = format!("{} {id} {revision_at}\n", time.0).into_bytes();
         text.extend_from_slice(last);

@@ -10,15 +10,17 @@
 //! store are moved into a prefix ([`moving`]) with versions that go on above those of before ([`versions`]).
 //!
 //! etcd is spoken to in its own gRPC API: over HTTP/2 of hyper, which is in the server anyway, with the dozen
-//! messages that are needed ([`client`], [`message`], [`wire`]).
+//! messages that are needed ([`client`], [`connections`], [`changes`], [`message`], [`wire`]).
 
 mod barrier;
+mod changes;
 mod client;
 mod cluster;
 mod commit;
 mod compaction;
 mod config;
 mod connection;
+mod connections;
 mod failure;
 mod follower;
 mod form;
@@ -104,7 +106,7 @@ pub async fn open(config: EtcdConfig) -> Result<Storage, StoreError> {
         shared: Arc::clone(&shared),
     };
     let storage = Storage::new(shared.memory.clone(), Arc::new(etcd));
-    if let Err(error) = shared.reach(newest).await {
+    if let Err(error) = shared.reach(newest, shared.deadline()).await {
         storage.shutdown().await?;
         return Err(error);
     }

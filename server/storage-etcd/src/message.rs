@@ -11,8 +11,9 @@ pub(crate) trait Encode {
     /// Its fields, with revisions for versions.
     fn write(&self, versions: Versions, to: &mut Encoder);
 
-    fn encode(&self, versions: Versions) -> Vec<u8> {
-        let mut encoder = Encoder::default();
+    /// The message, behind so many bytes that are free.
+    fn encode(&self, versions: Versions, free: usize) -> Vec<u8> {
+        let mut encoder = Encoder::behind(free);
         self.write(versions, &mut encoder);
         encoder.finish()
     }
@@ -84,7 +85,8 @@ pub(crate) struct Txn {
     pub(crate) failure: Vec<Op>,
 }
 
-/// `WatchRequest` with a `WatchCreateRequest`: everything in a range from a version on.
+/// `WatchRequest` with a `WatchCreateRequest`: everything in a range from a version on, in answers that are
+/// no longer than a request may be.
 pub(crate) struct Watch {
     pub(crate) key: Vec<u8>,
     pub(crate) end: Vec<u8>,
@@ -137,6 +139,8 @@ pub(crate) struct Watched {
     /// Where history begins, if it begins after what was asked for.
     pub(crate) compact_revision: u64,
     pub(crate) cancel_reason: String,
+    /// The next answer goes on with the same revision.
+    pub(crate) is_cut: bool,
     pub(crate) events: Vec<Change>,
 }
 
@@ -219,6 +223,7 @@ impl Encode for Watch {
     fn write(&self, versions: Versions, to: &mut Encoder) {
         to.message(1, |to| {
             to.bytes(1, &self.key).bytes(2, &self.end).number(3, versions.revision(self.start));
+            to.number(8, 1);
         });
     }
 }
@@ -290,6 +295,7 @@ impl Decode for Watched {
             4 => self.canceled = value.number()? > 0,
             5 => self.compact_revision = versions.of(value.number()?),
             6 => self.cancel_reason = String::from_utf8_lossy(&value.bytes()?).into_owned(),
+            7 => self.is_cut = value.number()? > 0,
             11 => self.events.push(Change::decode(&value.bytes()?, versions)?),
             _ => {}
         }

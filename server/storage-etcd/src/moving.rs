@@ -85,7 +85,7 @@ async fn change(reader: Reader<'_>, config: &EtcdConfig, version: u64, op: Op) -
     let key = reader.keys.cluster();
     let compare = vec![Compare { key, what: Compared::ModRevision(version) }];
     let txn = Txn { compare, success: vec![op], failure: Vec::new() };
-    let done = reader.client.call::<TxnDone>(TXN, &txn, reader.timeout).await;
+    let done = reader.client.call::<TxnDone, _>(TXN, &txn, reader.timeout).await;
     if done.map_err(|failure| failure.of_write())?.succeeded {
         return Ok(());
     }

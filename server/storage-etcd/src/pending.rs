@@ -18,7 +18,7 @@ struct Waiting {
     last: u64,
     by_number: HashMap<u64, oneshot::Sender<Committed>>,
     /// Removals without an entry in the journal, for which there was no room.
-    removals: HashMap<Key, oneshot::Sender<Committed>>,
+    removals: HashMap<Key, Vec<oneshot::Sender<Committed>>>,
 }
 
 /// One write that waits. Dropping it ends the wait.
@@ -46,21 +46,27 @@ impl Pending {
     /// A removal that will be told by its key.
     pub(crate) fn removal(&self, key: &Key) -> oneshot::Receiver<Committed> {
         let (publish, published) = oneshot::channel();
-        self.locked().removals.insert(key.clone(), publish);
+        let mut waiting = self.locked();
+        let waiters = waiting.removals.entry(key.clone()).or_default();
+        // Of those that were refused, nobody waits.
+        waiters.retain(|waiter| !waiter.is_closed());
+        waiters.push(publish);
         published
     }
 
     /// Tells who waits for it that a write is published.
-    pub(crate) fn published(&self, id: Option<&str>, committed: Committed) {
+    pub(crate) fn published(&self, id: Option<&str>, committed: &Committed) {
         let mut waiting = self.locked();
-        let waiter = match id {
-            Some(id) => self.number(id).and_then(|number| waiting.by_number.remove(&number)),
-            None => waiting.removals.remove(committed.object.key()),
+        let waiters: Vec<_> = match id {
+            Some(id) => {
+                self.number(id).and_then(|number| waiting.by_number.remove(&number)).into_iter().collect()
+            }
+            None => waiting.removals.remove(committed.object.key()).unwrap_or_default(),
         };
         drop(waiting);
-        if let Some(waiter) = waiter {
+        for waiter in waiters {
             // It may have gone.
-            let _ = waiter.send(committed);
+            let _ = waiter.send(committed.clone());
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use orch_storage::engine::Memory;
 use orch_storage::{Clock, ResourceName, Revision, StoreError};
+use tokio::time::{Instant, timeout_at};
 
 use crate::client::Client;
 use crate::form::Form;
@@ -53,15 +54,25 @@ impl Shared {
         Reader { client: &self.client, keys: &self.keys, timeout: self.timeout }
     }
 
+    /// When a caller that comes now has waited long enough.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + self.timeout
+    }
+
     /// Returns when memory shows `revision`.
-    pub(crate) async fn reach(&self, revision: Revision) -> Result<(), StoreError> {
+    pub(crate) async fn reach(&self, revision: Revision, deadline: Instant) -> Result<(), StoreError> {
         if self.memory.revision() >= revision {
             return Ok(());
         }
-        let reached = tokio::time::timeout(self.timeout, self.memory.reach(revision)).await;
+        let reached = timeout_at(deadline, self.memory.reach(revision)).await;
         reached.unwrap_or_else(|_| {
             let detail = format!("the watch of etcd has not brought revision {revision} yet");
             Err(StoreError::Unreachable { detail: detail.into() })
         })
     }
+}
+
+/// The error of a write for which other ones leave no time.
+pub(crate) fn too_late() -> StoreError {
+    StoreError::Unreachable { detail: "the writes before have taken all the time".into() }
 }

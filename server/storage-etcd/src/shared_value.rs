@@ -1,7 +1,7 @@
 //! Values that servers of one state share and that are no objects: their keys, for example.
 
 use bytes::Bytes;
-use orch_storage::{Key, SealError, StoreError};
+use orch_storage::{Key, Seal, SealError, StoreError};
 
 use crate::client::{Client, TXN};
 use crate::cluster;
@@ -12,9 +12,17 @@ use crate::load::Reader;
 use crate::message::{Compare, Compared, Op, Txn, TxnDone};
 
 /// The value of this name; none where no server has shared one. It is sealed as objects of the resource in
-/// its name are.
+/// its name are; where they would be sealed otherwise by now, so is this.
 pub async fn read_shared(config: &EtcdConfig, name: &Key) -> Result<Option<Bytes>, StoreError> {
-    Place::of(config, name)?.read(config).await
+    let place = Place::of(config, name)?;
+    let Some(found) = place.find(config).await? else { return Ok(None) };
+    let sealing = place.form.sealing.as_ref();
+    if sealing.is_some_and(|sealing| sealing.is_stale(&name.resource, found.seal)) {
+        // Where somebody else has done it meanwhile, this does nothing.
+        let unchanged = Compared::ModRevision(found.revision);
+        place.write(config, unchanged, &found.value).await?;
+    }
+    Ok(Some(found.value))
 }
 
 /// Shares a value, unless there is one of this name. Returns the one that is there then.
@@ -23,16 +31,17 @@ pub async fn share(config: &EtcdConfig, name: &Key, value: &[u8]) -> Result<Byte
     if let Some(found) = place.read(config).await? {
         return Ok(found);
     }
-    let sealed = place.form.kept(&place.object, &place.shown(), value).map_err(|error| unreadable(&error))?;
-    let create = Txn {
-        compare: vec![Compare { key: place.key.clone(), what: Compared::Exists(false) }],
-        success: vec![Op::Put { key: place.key.clone(), value: sealed }],
-        failure: Vec::new(),
-    };
-    let created = place.client.call::<TxnDone>(TXN, &create, config.timeout).await;
-    created.map_err(|failure| failure.of_write())?;
+    place.write(config, Compared::Exists(false), value).await?;
     let gone = || StoreError::Unavailable { detail: format!("{name} is gone").into() };
     place.read(config).await?.ok_or_else(gone)
+}
+
+/// A value that is there.
+struct Found {
+    value: Bytes,
+    /// The key under which it is sealed.
+    seal: Option<Seal>,
+    revision: u64,
 }
 
 struct Place {
@@ -54,12 +63,31 @@ impl Place {
     }
 
     async fn read(&self, config: &EtcdConfig) -> Result<Option<Bytes>, StoreError> {
+        Ok(self.find(config).await?.map(|found| found.value))
+    }
+
+    async fn find(&self, config: &EtcdConfig) -> Result<Option<Found>, StoreError> {
         let reader = Reader { client: &self.client, keys: &self.keys, timeout: config.timeout };
         // Nothing is shared beside the data of others.
         cluster::identify(reader, config).await?;
         let found = reader.get(self.key.clone()).await.map_err(|failure| failure.of_read())?;
-        let opened = found.map(|kv| self.form.opened(&self.object, &self.shown(), kv.value));
-        Ok(opened.transpose().map_err(|error| unreadable(&error))?.map(|(value, _)| value))
+        let Some(kv) = found else { return Ok(None) };
+        let opened = self.form.opened(&self.object, &self.shown(), kv.value);
+        let (value, seal) = opened.map_err(|error| unreadable(&error))?;
+        Ok(Some(Found { value, seal, revision: kv.mod_revision }))
+    }
+
+    /// Writes a value if this holds for the key.
+    async fn write(&self, config: &EtcdConfig, what: Compared, value: &[u8]) -> Result<(), StoreError> {
+        let sealed =
+            self.form.kept(&self.object, &self.shown(), value).map_err(|error| unreadable(&error))?;
+        let write = Txn {
+            compare: vec![Compare { key: self.key.clone(), what }],
+            success: vec![Op::Put { key: self.key.clone(), value: sealed }],
+            failure: Vec::new(),
+        };
+        let written = self.client.call::<TxnDone, _>(TXN, &write, config.timeout).await;
+        written.map(drop).map_err(|failure| failure.of_write())
     }
 
     fn shown(&self) -> String {

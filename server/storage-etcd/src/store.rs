@@ -6,17 +6,19 @@ use orch_storage::store::{BoxFuture, Record, Store, Visitor};
 use orch_storage::{Committed, Object, Revision, StoreError, Timestamp, Write};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
+use tokio::time::timeout_at;
 
 use crate::barrier::Barrier;
-use crate::client::{ALARM, WATCH};
+use crate::changes::{Changes, Told};
+use crate::client::ALARM;
 use crate::commit::Committer;
 use crate::compaction;
 use crate::failure::Failure;
 use crate::follower::{Control, ask};
 use crate::group::{self, groups};
 use crate::keys::Place;
-use crate::message::{self, Alarms, Empty, Watch, Watched};
-use crate::shared::Shared;
+use crate::message::{self, Alarms, Empty};
+use crate::shared::{Shared, too_late};
 
 /// A store that is open.
 pub(crate) struct Etcd {
@@ -35,11 +37,13 @@ pub(crate) struct Etcd {
 impl Store for Etcd {
     fn commit(&self, write: Write) -> BoxFuture<'_, Result<Committed, StoreError>> {
         Box::pin(async move {
-            let permit = Arc::clone(&self.writes).acquire_owned().await.map_err(|_| StoreError::Closed)?;
+            let deadline = self.shared.deadline();
+            let permit = timeout_at(deadline, Arc::clone(&self.writes).acquire_owned()).await;
+            let permit = permit.map_err(|_| too_late())?.map_err(|_| StoreError::Closed)?;
             let (shared, committer) = (Arc::clone(&self.shared), Arc::clone(&self.committer));
             // A caller that leaves does not take it back.
             let task = tokio::spawn(async move {
-                let done = committer.commit(&shared, &write).await;
+                let done = committer.commit(&shared, &write, deadline).await;
                 drop(permit);
                 done
             });
@@ -56,8 +60,13 @@ impl Store for Etcd {
             if self.writes.is_closed() {
                 return Err(StoreError::Closed);
             }
-            let newest = self.barrier.newest().await?;
-            self.shared.reach(newest).await?;
+            let deadline = self.shared.deadline();
+            let newest = timeout_at(deadline, self.barrier.newest()).await;
+            let newest = newest.map_err(|_| {
+                let detail = "etcd has not told its newest write".into();
+                StoreError::Unreachable { detail }
+            })??;
+            self.shared.reach(newest, deadline).await?;
             Ok(newest)
         })
     }
@@ -140,14 +149,12 @@ async fn read_all(shared: &Shared, visit: &mut Visitor<'_>) -> Result<Revision, 
     if newest.write <= begins {
         return Ok(Revision::new(last.max(newest.write)));
     }
-    let (key, end) = shared.keys.all();
-    let mut stream = shared.client.stream(WATCH, &Watch { key, end, start: begins + 1 }).await?;
+    let mut changes = Changes::begin(&shared.client, &shared.keys, begins + 1).await?;
     while last < newest.write {
-        let watched: Watched = stream.next().await?;
-        if watched.canceled {
-            return Err(Failure::NoAnswer(watched.cancel_reason));
-        }
-        for group in groups(watched.events, &shared.keys) {
+        let Told::Changes(told) = changes.next().await? else {
+            return Err(Failure::NoAnswer("history was compacted while it was read".to_owned()));
+        };
+        for group in groups(told, &shared.keys) {
             last = group.revision.get();
             // The last state that nobody says is in a record before.
             let records = group.records(&shared.form, &shared.keys, Timestamp(0), |_| bytes::Bytes::new());

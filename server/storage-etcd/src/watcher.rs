@@ -7,27 +7,18 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-use crate::client::WATCH;
+use crate::changes::{Changes, Told};
 use crate::failure::Failure;
-use crate::message::{Change, Watch, Watched};
 use crate::shared::Shared;
 
 /// The pauses between attempts.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
-/// How many answers wait to be taken at most.
-const QUEUE: usize = 16;
-
-/// What the watch brings.
-pub(crate) enum Update {
-    /// Changes in order, all of each revision together.
-    Changes(Vec<Change>),
-    /// History is gone that was not brought yet. Nothing comes after this.
-    Overtaken,
-}
+/// How many pieces of what is told wait to be taken at most.
+pub(crate) const QUEUE: usize = 16;
 
 /// Watches from revision `next` on, until the receiver is dropped.
-pub(crate) fn watch(shared: Arc<Shared>, next: u64) -> mpsc::Receiver<Update> {
+pub(crate) fn watch(shared: Arc<Shared>, next: u64) -> mpsc::Receiver<Told> {
     let (updates, receiver) = mpsc::channel(QUEUE);
     tokio::spawn(async move {
         tokio::select! {
@@ -38,7 +29,7 @@ pub(crate) fn watch(shared: Arc<Shared>, next: u64) -> mpsc::Receiver<Update> {
     receiver
 }
 
-async fn run(shared: &Shared, mut next: u64, updates: &mpsc::Sender<Update>) {
+async fn run(shared: &Shared, mut next: u64, updates: &mpsc::Sender<Told>) {
     let mut pause = PAUSES.0;
     loop {
         let before = next;
@@ -52,23 +43,18 @@ async fn run(shared: &Shared, mut next: u64, updates: &mpsc::Sender<Update>) {
 }
 
 /// Returns where nothing more can come.
-async fn follow(shared: &Shared, next: &mut u64, updates: &mpsc::Sender<Update>) -> Result<(), Failure> {
-    let (key, end) = shared.keys.all();
-    let mut stream = shared.client.stream(WATCH, &Watch { key, end, start: *next }).await?;
+async fn follow(shared: &Shared, next: &mut u64, updates: &mpsc::Sender<Told>) -> Result<(), Failure> {
+    let mut changes = Changes::begin(&shared.client, &shared.keys, *next).await?;
     loop {
-        let watched: Watched = stream.next().await?;
-        if watched.compact_revision > 0 {
-            let _ = updates.send(Update::Overtaken).await;
+        let told = changes.next().await?;
+        let last = match &told {
+            Told::Changes(changes) => changes.last().map(|change| change.kv.mod_revision),
+            Told::Overtaken => None,
+        };
+        if updates.send(told).await.is_err() {
             return Ok(());
         }
-        if watched.canceled {
-            return Err(Failure::NoAnswer(watched.cancel_reason));
-        }
-        if let Some(last) = watched.events.last() {
-            *next = last.kv.mod_revision + 1;
-            if updates.send(Update::Changes(watched.events)).await.is_err() {
-                return Ok(());
-            }
-        }
+        let Some(last) = last else { return Ok(()) };
+        *next = last + 1;
     }
 }

@@ -7,6 +7,9 @@ use bytes::Bytes;
 #[derive(Default)]
 pub(crate) struct Encoder(Vec<u8>);
 
+/// The longest number takes so many bytes.
+const MAX_VARINT: usize = 10;
+
 /// A field of a message that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
@@ -19,6 +22,11 @@ pub(crate) enum Value {
 pub(crate) struct Malformed;
 
 impl Encoder {
+    /// Leaves so many bytes free in front of the message.
+    pub(crate) fn behind(free: usize) -> Self {
+        Self(vec![0; free])
+    }
+
     /// A number; 0 is what a missing field means.
     pub(crate) fn number(&mut self, field: u32, number: u64) -> &mut Self {
         if number > 0 { self.present(field, number) } else { self }
@@ -32,33 +40,47 @@ impl Encoder {
     }
 
     pub(crate) fn bytes(&mut self, field: u32, bytes: &[u8]) -> &mut Self {
-        if bytes.is_empty() { self } else { self.delimited(field, bytes) }
-    }
-
-    /// A message in the message; it is there even where it is empty.
-    pub(crate) fn message(&mut self, field: u32, fill: impl FnOnce(&mut Self)) -> &mut Self {
-        let mut inner = Self::default();
-        fill(&mut inner);
-        self.delimited(field, &inner.0)
-    }
-
-    pub(crate) fn finish(self) -> Vec<u8> {
-        self.0
-    }
-
-    fn delimited(&mut self, field: u32, bytes: &[u8]) -> &mut Self {
+        if bytes.is_empty() {
+            return self;
+        }
         self.varint(u64::from(field) << 3 | 2);
         self.varint(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
         self
     }
 
-    fn varint(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            self.0.push(number as u8 | 0x80);
-            number >>= 7;
+    /// A message in the message; it is there even where it is empty.
+    pub(crate) fn message(&mut self, field: u32, fill: impl FnOnce(&mut Self)) -> &mut Self {
+        self.varint(u64::from(field) << 3 | 2);
+        let begin = self.0.len();
+        fill(self);
+        // How long it is stands in front, and is known only now.
+        let (length, count) = varint_of((self.0.len() - begin) as u64);
+        self.0.splice(begin..begin, length[..count].iter().copied());
+        self
+    }
+
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.0
+    }
+
+    fn varint(&mut self, number: u64) {
+        let (bytes, count) = varint_of(number);
+        self.0.extend_from_slice(&bytes[..count]);
+    }
+}
+
+/// A number, and how many bytes it takes.
+fn varint_of(mut number: u64) -> ([u8; MAX_VARINT], usize) {
+    let (mut bytes, mut count) = ([0; MAX_VARINT], 0);
+    loop {
+        bytes[count] = number as u8 & 0x7f;
+        number >>= 7;
+        count += 1;
+        if number == 0 {
+            return (bytes, count);
         }
-        self.0.push(number as u8);
+        bytes[count - 1] |= 0x80;
     }
 }
 
@@ -145,6 +167,22 @@ mod tests {
         .unwrap();
         assert_eq!(read[0], (1, Value::Number(150)));
         assert_eq!(read[1], (2, Value::Bytes("testing".into())));
+    }
+
+    #[test]
+    fn lengths_go_in_front_of_what_is_as_long() {
+        let mut encoder = Encoder::behind(2);
+        encoder.message(1, |outer| {
+            outer.message(2, |inner| {
+                inner.bytes(3, &[7; 300]);
+            });
+            outer.message(4, |_| {});
+        });
+        let want = [&[0, 0][..], b"\x0a\xb4\x02", b"\x12\xaf\x02", b"\x1a\xac\x02", &[7; 300], b"\x22\x00"];
+        assert_eq!(encoder.finish(), want.concat());
+        let mut largest = Encoder::default();
+        largest.present(1, u64::MAX);
+        assert_eq!(largest.finish(), [&[8][..], &[0xff; 9], &[1]].concat());
     }
 
     #[test]

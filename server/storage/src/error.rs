@@ -66,6 +66,12 @@ pub enum StoreError {
         /// What the database said.
         detail: Arc<str>,
     },
+    /// The database takes no writes, because something is wrong with its data. Reads go on.
+    #[error("the database takes no writes: {detail}")]
+    ReadOnly {
+        /// What the database said.
+        detail: Arc<str>,
+    },
     /// The database could not do it. For a write: it was not acknowledged and readers will not see it.
     #[error("the database failed: {detail}")]
     Unavailable {

@@ -3,11 +3,16 @@
 //! `cargo bench -p orch-tests` prints a table of ratios and sizes with the wanted values beside them. With
 //! `-- --check` it fails where one is missed; `-- --only=reads` (or `access`, `fairness`, `lists`,
 //! `versions`, `watches`, `creates`, `starts`, `garbage`, `namespaces`, `kinds`, `rollout`, `mixed`,
-//! `instructions`) measures a part. Bare numbers mean little on a machine that others use too: look at the
-//! ratios.
+//! `instructions`, `etcd`) measures a part. Bare numbers mean little on a machine that others use too: look
+//! at the ratios.
 
-use std::{process::ExitCode, time::Duration};
+use std::{
+    process::ExitCode,
+    time::{Duration, Instant},
+};
 
+use http::Request;
+use orch_apiserver::{Server, config::Config};
 use orch_tests::{
     TestServer,
     client::Protocol,
@@ -18,6 +23,7 @@ mod access;
 mod bare;
 mod counted;
 mod daemon_set;
+mod etcd;
 mod fairness;
 mod garbage;
 mod heard;
@@ -27,12 +33,16 @@ mod kinds;
 mod listener;
 mod lists;
 mod load;
+#[allow(dead_code, reason = "the tests use all of it")]
+#[path = "../../../server/storage-etcd/tests/etcd/member.rs"]
+mod member;
 mod mixed;
 mod namespaces;
 mod ownership;
 mod process;
 mod report;
 mod rollout;
+mod transactions;
 mod watches;
 mod writes;
 
@@ -89,6 +99,7 @@ async fn measure(report: &mut Report, only: Option<&str>) {
     report.size("binary", process::server_binary_bytes(), Wanted::AtMost(20.0));
     if wanted("starts") {
         starts_empty(report).await;
+        starts_in_process(report).await;
     }
     if wanted("reads") {
         reads(report).await;
@@ -134,6 +145,9 @@ async fn measure(report: &mut Report, only: Option<&str>) {
     if wanted("instructions") {
         instructions::count(report).await;
     }
+    if wanted("etcd") {
+        etcd::measure(report).await;
+    }
 }
 
 /// Start to ready on an empty directory, and memory when nothing has been asked of it but that.
@@ -141,7 +155,7 @@ async fn starts_empty(report: &mut Report) {
     let mut times = Vec::new();
     let mut memory = Vec::new();
     for _ in 0..STARTS {
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         let server = TestServer::start().await;
         assert_eq!(server.admin().get("/readyz").await.status, 200);
         times.push(began.elapsed());
@@ -149,6 +163,23 @@ async fn starts_empty(report: &mut Report) {
     }
     report.time("start to ready, empty", report::median(&mut times), Wanted::AtMost(150.0));
     report.size("idle memory, empty", report::median(&mut memory), Wanted::AtMost(25.0));
+}
+
+/// Start to the first answer of a server in this process, as tests of controllers have it.
+async fn starts_in_process(report: &mut Report) {
+    let mut times = Vec::new();
+    for _ in 0..STARTS {
+        let began = Instant::now();
+        let config = Config::from_flags(["--vocabulary=orch"], orch_api::VOCABULARIES).expect("it is right");
+        let server = Server::builder(config).resources(orch_api::registry().iter().copied());
+        let plane = server.in_process().await.expect("it starts");
+        let client = kube::Client::new(plane.service(), "default");
+        let request = Request::get("/readyz").body(Vec::new()).expect("it is a request");
+        assert_eq!(client.request_text(request).await.expect("it answers"), "ok");
+        times.push(began.elapsed());
+        plane.stop().await.expect("it ends as it should");
+    }
+    report.time("start to ready, in this process", report::median(&mut times), Wanted::AtMost(100.0));
 }
 
 /// GET of one object and LIST of many, beside a handler that returns the same bytes.
@@ -236,7 +267,7 @@ async fn starts_full(report: &mut Report) {
     let (mut times, mut memory) = (Vec::new(), Vec::new());
     for _ in 0..STARTS {
         assert!(server.stop().await.success());
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         server.restart().await;
         assert_eq!(server.admin().get("/readyz").await.status, 200);
         times.push(began.elapsed());

@@ -167,7 +167,7 @@ pub async fn write(server: &TestServer, rate: u64, count: u64, epoch: Instant) -
 }
 
 /// What this share of the values is not above.
-fn quantile(values: &mut [f64], share: f64) -> f64 {
+pub fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     values[((values.len() - 1) as f64 * share) as usize]
 }

@@ -114,6 +114,36 @@ async fn a_watch_of_an_old_certificate_ends_and_a_watcher_goes_on() {
     assert!(expected[..3].starts_with(&begun), "{begun:?}");
 }
 
+/// A certificate with the key of another one is told, and not kept: the plugin may do better the next time.
+#[tokio::test]
+async fn a_pair_that_does_not_fit_is_not_kept() {
+    let authority = Authority::new("clients");
+    let directory = tempfile::tempdir().unwrap();
+    let server = TestServer::options()
+        .flag(format!("--client-ca-file={}", authority.write(directory.path(), "ca.crt").display()))
+        .flag("--authorization-mode=AlwaysAllow")
+        .start()
+        .await;
+    let plugin = Plugin::new(&server, "v1", r#"status "$(cat "$DIR/status-$RUN")""#);
+    let (certificate, key) = authority.pair("user-1", None, Duration::from_hours(1));
+    let (_, other_key) = authority.pair("user-2", None, Duration::from_hours(1));
+    for (run, key) in [(1, &other_key), (2, &other_key), (3, &key)] {
+        let status = json!({"clientCertificateData": certificate, "clientKeyData": key});
+        fs::write(plugin.path(&format!("status-{run}")), status.to_string()).unwrap();
+    }
+    let client = plugin.client(&server);
+    for run in [1, 2] {
+        let error = name(&client, &server).await.unwrap_err().to_string();
+        assert!(error.contains("cannot be used together"), "{error}");
+        assert!(!error.contains("PRIVATE KEY"), "{error}");
+        assert_eq!(plugin.runs(), run);
+    }
+    for _ in 0..3 {
+        assert_eq!(name(&client, &server).await.unwrap(), "user-1");
+    }
+    assert_eq!(plugin.runs(), 3);
+}
+
 /// Without a plugin: whoever owns the files replaces them, one after the other.
 #[tokio::test]
 async fn files_of_a_certificate_are_read_again_once_it_is_refused() {

@@ -53,6 +53,62 @@ async fn a_proxy_of_the_kubeconfig_file_is_used() {
     assert_eq!(used.load(Ordering::SeqCst), 1);
 }
 
+/// A proxy for SOCKS5 without credentials (RFC 1928): its URL, and how often it was used.
+async fn socks_proxy() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("socks5://{}", listener.local_addr().unwrap());
+    let used = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&used);
+    tokio::spawn(async move {
+        while let Ok((near, _)) = listener.accept().await {
+            count.fetch_add(1, Ordering::SeqCst);
+            tokio::spawn(socks(near));
+        }
+    });
+    (url, used)
+}
+
+async fn socks(mut near: TcpStream) {
+    async fn read<const N: usize>(near: &mut TcpStream) -> [u8; N] {
+        let mut bytes = [0; N];
+        near.read_exact(&mut bytes).await.unwrap();
+        bytes
+    }
+    // Version 5, and the ways of the client to say who it is.
+    let [version, methods] = read(&mut near).await;
+    assert_eq!(version, 5);
+    near.read_exact(&mut vec![0; methods.into()]).await.unwrap();
+    near.write_all(&[5, 0]).await.unwrap();
+    // Version 5, connect, reserved, and the kind of address: a name or four bytes.
+    let [_, command, _, kind] = read(&mut near).await;
+    assert_eq!(command, 1);
+    let host = match kind {
+        1 => std::net::Ipv4Addr::from(read::<4>(&mut near).await).to_string(),
+        3 => {
+            let [length] = read(&mut near).await;
+            let mut name = vec![0; length.into()];
+            near.read_exact(&mut name).await.unwrap();
+            String::from_utf8(name).unwrap()
+        }
+        other => panic!("{other} is not asked for here"),
+    };
+    let port = u16::from_be_bytes(read(&mut near).await);
+    let mut far = TcpStream::connect((host, port)).await.unwrap();
+    near.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).await.unwrap();
+    let _ = copy_bidirectional(&mut near, &mut far).await;
+}
+
+#[tokio::test]
+async fn a_socks_proxy_of_the_kubeconfig_file_is_used() {
+    let server = start("orch").await;
+    let (url, used) = socks_proxy().await;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("config");
+    write_kubeconfig(&path, &server, &json!({"proxy-url": url}), &json!({"token": "tok-bob"}));
+    assert_eq!(name(&Settings::new().file(&path).client().unwrap(), &server).await.unwrap(), "bob");
+    assert_eq!(used.load(Ordering::SeqCst), 1);
+}
+
 #[tokio::test]
 async fn the_name_in_the_certificate_is_the_one_that_was_asked_for() {
     let server = start("orch").await;

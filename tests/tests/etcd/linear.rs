@@ -1,7 +1,8 @@
 //! Three servers over three members of etcd are one server to clients that ask all of them at once, while
-//! members and servers are killed and stopped, connections between them cut, silent and slow, and clocks set.
+//! members and servers are killed and stopped, connections between them cut, silent and slow, clocks set,
+//! etcd filled up, and history forgotten that a server has not seen.
 //!
-//! `ORCH_TEST_OPERATIONS=100000 cargo test -p orch-tests --test etcd linear` takes its time.
+//! `ORCH_TEST_OPERATIONS=100000 cargo test -p orch-tests --test etcd linear` asks more often between faults.
 
 use std::{
     collections::HashMap,
@@ -38,8 +39,13 @@ const OPERATIONS: u64 = 1000;
 const CLIENTS: usize = 6;
 /// How many operations an object gets, until the next one takes its turn.
 const PER_OBJECT: u64 = 60;
+/// How many faults there are at most, one after the other: each takes seconds, whatever the number of
+/// operations.
+const FAULTS: u64 = 120;
 /// How many kinds of faults there are.
-const KINDS: u32 = 9;
+const KINDS: u32 = 11;
+/// How large the files of a member may become: then etcd takes only removals, until somebody makes room.
+const QUOTA: u64 = 48 << 20;
 /// How far a clock jumps, in seconds.
 const JUMP: i64 = 600;
 /// Longer than a server waits for etcd: it says itself that an outcome is unknown.
@@ -53,11 +59,14 @@ struct World {
     proxies: Vec<Vec<Proxy>>,
     /// Of the servers.
     clocks: Option<Clocks>,
+    /// After which version, and up to which, a server may have been told differences alone: history was
+    /// compacted while it was cut off.
+    merged: Vec<(u64, u64)>,
 }
 
 impl World {
     async fn start() -> Option<Self> {
-        let members = Member::start_cluster(3, &[])?;
+        let members = Member::start_cluster(3, &[&format!("--quota-backend-bytes={QUOTA}")])?;
         let mut proxies = Vec::new();
         for _ in 0..3 {
             proxies.push(join_all(members.iter().map(|member| Proxy::start(&member.url))).await);
@@ -73,7 +82,7 @@ impl World {
             }
         }));
         let servers = servers.await;
-        Some(Self { members, servers, proxies, clocks })
+        Some(Self { members, servers, proxies, clocks, merged: Vec::new() })
     }
 
     /// Breaks something, and mends it.
@@ -111,6 +120,8 @@ impl World {
                 self.proxies[at].iter().for_each(|proxy| proxy.set(Mode::Open));
             }
             7 => self.compact().await,
+            8 => self.compact_unseen(at, pause).await,
+            9 => gateway::fill(&self.members[at]).await,
             // It stays wrong until it jumps again.
             _ => {
                 let jump = random.random_range(-JUMP..=JUMP);
@@ -119,6 +130,36 @@ impl World {
             }
         }
         tokio::time::sleep(pause / 4).await;
+        self.make_room().await;
+    }
+
+    /// What an operator does who finds that etcd is full.
+    async fn make_room(&self) {
+        let full = gateway::alarms(&self.members[0], "NOSPACE").await;
+        if full.is_empty() {
+            return;
+        }
+        println!("{} members have no room", full.len());
+        gateway::remove_below(&self.members[0], gateway::FILLED).await;
+        self.compact().await;
+        for member in &self.members {
+            gateway::defragment(member).await;
+        }
+        for of in full {
+            gateway::alarm(&self.members[0], false, &of, "NOSPACE").await;
+        }
+    }
+
+    /// Forgets all history while one server does not see it.
+    async fn compact_unseen(&mut self, at: usize, pause: Duration) {
+        let path = format!("{CONFIG_MAPS}?limit=1&resourceVersion=0");
+        let seen = self.servers[at].admin().get(&path).await.expect(200);
+        self.proxies[at].iter().for_each(|proxy| proxy.set(Mode::Cut));
+        tokio::time::sleep(pause).await;
+        let newest = gateway::revision(&self.members[at]).await;
+        gateway::compact(&self.members[at], newest).await;
+        self.merged.push((told::number(&seen), newest));
+        self.proxies[at].iter().for_each(|proxy| proxy.set(Mode::Open));
     }
 
     /// Forgets history that all servers have seen.
@@ -174,7 +215,14 @@ async fn answers_are_those_of_one_server() {
             tokio::spawn(ask_all(clients.clone(), Arc::clone(&shared), random))
         })
         .collect();
-    while !asking.iter().all(tokio::task::JoinHandle::is_finished) {
+    let is_over = || asking.iter().all(tokio::task::JoinHandle::is_finished);
+    for fault in 0..=FAULTS {
+        while shared.next.load(Ordering::Relaxed) < fault * shared.count / FAULTS && !is_over() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        if is_over() {
+            break;
+        }
         world.fault(&mut random).await;
     }
     join_all(asking).await.into_iter().for_each(|client| client.expect("no client panics"));
@@ -186,6 +234,7 @@ async fn answers_are_those_of_one_server() {
         }
         let removed = clients[0].request(Method::DELETE, &format!("{CONFIG_MAPS}/last")).try_send().await;
         println!("the end is tried again: {:?}", removed.map(|answer| answer.status));
+        world.make_room().await;
     };
     end.send_replace(Some(last));
     let mut told: Vec<Told> = Vec::new();
@@ -200,7 +249,7 @@ async fn answers_are_those_of_one_server() {
     assert!(operations.len() as u64 > shared.count / 4, "most requests are answered");
     let found = violations(&operations);
     assert!(found.is_empty(), "{found:#?}");
-    told::judge(&told, &operations, last);
+    told::judge(&told, &operations, last, &world.merged);
 }
 
 async fn ask_all(clients: Vec<Client>, shared: Arc<Shared>, mut random: StdRng) {
@@ -268,8 +317,8 @@ async fn ask(client: &Client, key: u64, call: Call) -> Option<Answer> {
         200 | 201 => Some(Answer::Made(Some(told::number(&answer.json())))),
         404 => Some(Answer::Missing),
         409 => Some(Answer::Conflict),
-        // The way to etcd is cut, or the server is about to end.
-        429 | 503 => None,
+        // The way to etcd is cut, etcd has no room, or the server is about to end.
+        429 | 503 | 507 => None,
         500 | 504 => (!is_read).then_some(Answer::Unknown),
         _ => panic!("{call:?}: {answer:?}"),
     }

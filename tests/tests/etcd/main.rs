@@ -3,6 +3,7 @@
 mod clock;
 mod gateway;
 mod leaders;
+mod leaving;
 mod linear;
 #[path = "../../../server/storage-etcd/tests/etcd/member.rs"]
 mod member;
@@ -11,7 +12,9 @@ mod outbox;
 #[path = "../../../server/storage-etcd/tests/etcd/proxy.rs"]
 mod proxy;
 mod reference;
+mod refusals;
 mod replicas;
+mod resync;
 mod secured;
 mod told;
 mod walkthrough;

@@ -1,6 +1,7 @@
 //! etcd with TLS and client certificates, and what is sealed in it.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use orch_tests::{
@@ -10,7 +11,6 @@ use orch_tests::{
     server::ServerOptions,
 };
 use serde_json::json;
-use std::time::Duration;
 
 use crate::{gateway, member::Member, replicas::over};
 
@@ -27,7 +27,7 @@ resources:
 ";
 
 /// Writes a certificate and its key; the flags with these names say where.
-fn write_pair(
+pub fn write_pair(
     directory: &Path,
     name: &str,
     flags: [&str; 2],
@@ -78,6 +78,82 @@ async fn etcd_is_reached_with_certificates_only() {
         let (code, text) = TestServer::refusal(&flags).await;
         assert!(code.is_some_and(|code| code != 0) && text.contains(said), "{what}: {code:?} {text}");
         assert!(!text.contains("panicked"), "{what}: {text}");
+    }
+}
+
+const ONE: &str = "secretbox: {keys: [{name: one, secret: MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=}]}";
+const TWO: &str = "aesgcm: {keys: [{name: two, secret: MTEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=}]}";
+
+/// Writes the file of keys for secrets. It appears whole.
+fn write_keys(file: &Path, providers: &[&str]) {
+    let providers: Vec<String> = providers.iter().map(|provider| format!("  - {provider}\n")).collect();
+    let text = format!(
+        "apiVersion: apiserver.config.orch.io/v1\nkind: EncryptionConfiguration\nresources:\n\
+         - resources: [secrets]\n  providers:\n{}",
+        providers.concat()
+    );
+    let new = file.with_extension("new");
+    std::fs::write(&new, text).expect("the file can be written");
+    std::fs::rename(new, file).expect("the file can be put in place");
+}
+
+/// Waits until a server has read its file of keys so often again.
+async fn reloaded(server: &TestServer, count: u32) {
+    let name = "apiserver_encryption_config_controller_automatic_reloads_total";
+    let line = format!("{name}{{status=\"success\"}} {count}\n");
+    let began = Instant::now();
+    while !server.admin().get("/metrics").await.text().contains(&line) {
+        assert!(began.elapsed() < Duration::from_secs(30), "{line} is not told");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Two servers go from one key to the next without a stop: both know the new one before one of them uses it.
+/// The keys that servers share go along when one of them starts.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_are_exchanged_on_all_servers() {
+    let Some(member) = Member::start() else { return };
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let file = directory.path().join("keys.yaml");
+    let options = || {
+        let flag = format!("--encryption-provider-config={}", file.display());
+        over(&member, "/rotated").flag(flag).flag("--encryption-provider-config-automatic-reload")
+    };
+    write_keys(&file, &[ONE]);
+    let (mut one, two) = (options().start().await, options().start().await);
+    let path = format!("{SECRETS}/s");
+    let secret = json!({
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"password": PASSWORD},
+    });
+    let stored = one.admin().post(SECRETS, &secret).await.expect(201);
+    let sealed_with = async |key: &str| {
+        let found = gateway::below(&member, "/rotated").await;
+        let (_, value) = found.iter().find(|(name, _)| name == key).expect("it is there");
+        String::from_utf8_lossy(&value[..40.min(value.len())]).into_owned()
+    };
+    let (object, shared) = ("/rotated/secrets/default/s", "/rotated/%shared/keys");
+    for key in [object, shared] {
+        assert!(sealed_with(key).await.contains("secretbox:v1:one:"), "{key}");
+    }
+    for (count, providers) in [(1, [ONE, TWO]), (2, [TWO, ONE])] {
+        write_keys(&file, &providers);
+        reloaded(&one, count).await;
+        reloaded(&two, count).await;
+        assert_eq!(two.admin().get(&path).await.expect(200)["data"], stored["data"]);
+    }
+    one.admin().put(&path, &stored).await.expect(200);
+    assert!(sealed_with(object).await.contains("aesgcm:v1:two:"));
+    let written = two.admin().get(&path).await.expect(200);
+    assert_eq!(written["data"], stored["data"]);
+    assert!(one.stop().await.success());
+    one.restart().await;
+    assert!(sealed_with(shared).await.contains("aesgcm:v1:two:"), "the keys of the servers go along");
+
+    write_keys(&file, &[TWO]);
+    reloaded(&two, 3).await;
+    let three = options().start().await;
+    for server in [&two, &three] {
+        assert_eq!(server.admin().get(&path).await.expect(200), written);
     }
 }
 

@@ -400,17 +400,17 @@ fn the_resource_table_says_what_the_schema_says() {
 
 #[test]
 fn secrets_are_hidden_where_an_object_is_printed() {
-    let object = presence::v1::Presence {
+    let object = Presence {
         text: "shown".to_owned(),
         secret: "s3cret".to_owned(),
-        ..presence::v1::Presence::default()
+        ..Presence::default()
     };
     let printed = format!("{object:?}");
     assert!(printed.starts_with("Presence { text: \"shown\", "), "{printed}");
     assert!(printed.contains("secret: <hidden>") && !printed.contains("s3cret"), "{printed}");
     // Everything else knows the value.
     assert_eq!(serde_json::to_value(&object).unwrap()["secret"], "s3cret");
-    assert!(object != presence::v1::Presence { secret: String::new(), ..object.clone() });
+    assert!(object != Presence { secret: String::new(), ..object.clone() });
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! What becomes of writes and watches when etcd, or the way to it, fails.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use orch_storage::{Body, Change, Key, ResourceName, Revision, Scope, Storage, StoreError, Watch};
+use orch_storage::{
+    Body, Change, Condition, Key, ResourceName, Revision, Scope, Storage, StoreError, Term, Watch,
+};
 use orch_storage_etcd::EtcdConfig;
 
 use crate::member::Member;
@@ -140,6 +142,30 @@ async fn a_write_without_an_answer_is_unknown() {
     create(&direct, "c").await.unwrap();
     while behind.barrier().await.is_err() {}
     assert_eq!(names(&behind), names(&direct));
+}
+
+/// Writes that claim a term come one after the other. Each waits no longer than its own time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn claims_wait_no_longer_than_their_time() {
+    let Some(member) = Member::start() else { return };
+    let (_direct, behind, proxy) = two(&member).await;
+    proxy.set(Mode::Mute);
+    let began = Instant::now();
+    let mut writers = tokio::task::JoinSet::new();
+    for index in 0..5 {
+        let storage = behind.clone();
+        writers.spawn(async move {
+            let key = key(&format!("o{index}"));
+            let term = Term { index: 0, value: format!("term{index}").into() };
+            let write = Change::Create { key, body: body("x") }.when(Condition::Unclaimed { term });
+            storage.commit(write).await.unwrap_err()
+        });
+    }
+    for refused in writers.join_all().await {
+        let is_late = matches!(refused, StoreError::Unreachable { .. } | StoreError::Unknown { .. });
+        assert!(is_late, "{refused}");
+    }
+    assert!(began.elapsed() < 2 * TIMEOUT, "{:?}", began.elapsed());
 }
 
 /// The connection is lost after the write was sent: the watch brings it, so the answer is good.

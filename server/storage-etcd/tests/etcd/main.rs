@@ -4,6 +4,7 @@
 
 mod conformance;
 mod faults;
+mod large;
 mod member;
 mod members;
 mod moving;

@@ -109,6 +109,22 @@ impl Member {
         assert!(self.serves(), "etcd does not start again");
     }
 
+    /// Ends it, and starts it again on its data with further flags, among them a certificate: it is reached
+    /// over TLS from then on.
+    #[allow(dead_code, reason = "not all tests that include this do it")]
+    pub fn secure(&mut self, flags: &[&str]) {
+        self.kill();
+        let url = self.url.replace("http://127.0.0.1", "https://localhost");
+        for argument in &mut self.arguments {
+            if argument.contains("-client-urls=") {
+                *argument = argument.replace(&self.url, &url);
+            }
+        }
+        self.url = url;
+        self.arguments.extend(flags.iter().map(|flag| (*flag).to_owned()));
+        self.restart();
+    }
+
     /// Stops it where it is, or lets it go on.
     pub fn pause(&self, is_paused: bool) {
         let signal = if is_paused { "STOP" } else { "CONT" };

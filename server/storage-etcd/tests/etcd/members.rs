@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use orch_storage::{Body, Change, Key, ResourceName, Scope, Storage, StoreError};
 use orch_storage_etcd::EtcdConfig;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::time::timeout;
 
 use crate::member::Member;
 use crate::proxy::{Mode, Proxy};
@@ -83,7 +85,7 @@ async fn one_member_of_three_may_be_lost() {
     for watch in &mut watches {
         let mut events: Vec<(u64, String)> = Vec::new();
         while events.last().is_none_or(|(revision, _)| *revision < last) {
-            let next = tokio::time::timeout(PATIENCE, watch.next()).await.unwrap().unwrap();
+            let next = timeout(PATIENCE, watch.next()).await.unwrap().unwrap();
             events.extend(next.iter().map(|event| (event.revision().get(), event.key().name.to_string())));
         }
         assert!(events.is_sorted_by(|one, next| one.0 < next.0), "{events:?}");
@@ -114,6 +116,55 @@ async fn without_a_majority_memory_is_read() {
     assert!(storage.snapshot(&resource()).get("ns", "before").is_some());
     // One more is a majority.
     members[0].restart();
+    create_some(&storage, "after").await;
+}
+
+/// An address at which nobody answers who connects: the queue of its listener is full.
+struct Unanswered {
+    url: String,
+    _listener: TcpListener,
+    _queue: Vec<TcpStream>,
+}
+
+impl Unanswered {
+    async fn start() -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+        let listener = socket.listen(1).unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut queue = Vec::new();
+        while let Ok(stream) = timeout(Duration::from_millis(300), TcpStream::connect(address)).await {
+            queue.push(stream.unwrap());
+        }
+        Self { url: format!("http://{address}"), _listener: listener, _queue: queue }
+    }
+}
+
+/// All who wait for a connection wait for one search, and none longer than its own time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn members_that_drop_packets_are_waited_for_once() {
+    const WRITERS: usize = 20;
+    let Some(mut member) = Member::start() else { return };
+    let unanswered = [Unanswered::start().await, Unanswered::start().await];
+    let servers = vec![unanswered[0].url.clone(), member.url.clone(), unanswered[1].url.clone()];
+    let config = EtcdConfig { servers, timeout: TIMEOUT, ..config(&member, &prefix()) };
+    let began = Instant::now();
+    let storage = orch_storage_etcd::open(config).await.unwrap();
+    assert!(began.elapsed() < TIMEOUT, "the next member is tried soon: {:?}", began.elapsed());
+    create(&storage, "before").await.unwrap();
+    member.kill();
+    let began = Instant::now();
+    let mut writers = tokio::task::JoinSet::new();
+    for index in 0..WRITERS {
+        let storage = storage.clone();
+        writers.spawn(async move { create(&storage, &format!("o{index}")).await.unwrap_err() });
+    }
+    for refused in writers.join_all().await {
+        let is_late = matches!(refused, StoreError::Unreachable { .. } | StoreError::Unknown { .. });
+        assert!(is_late, "{refused}");
+    }
+    assert!(began.elapsed() < 2 * TIMEOUT, "{:?}", began.elapsed());
+    member.restart();
     create_some(&storage, "after").await;
 }
 

@@ -107,7 +107,7 @@ impl Hub {
         self.older_states.forget_before(event.revision());
     }
 
-    /// Puts `event` in place of the one with its revision, where that is still kept.
+    /// Puts `event` in place of the one of its object with its revision, where that is still kept.
     pub(super) fn replace(&self, event: &Arc<Event>) {
         let narrower = self.lock();
         self.all.replace(event);
@@ -305,7 +305,8 @@ impl EventLog {
         self.wakers.wake();
     }
 
-    /// At most `limit` events after `after`, up to and including `through`.
+    /// At most `limit` events after `after`, up to and including `through`; more where the last ones have one
+    /// revision: a reader goes on after a whole revision.
     pub(super) fn read(
         &self,
         after: Revision,
@@ -316,8 +317,13 @@ impl EventLog {
         entries.covers(after)?;
         let events = &entries.events;
         let start = first_unseen(events.len(), |index| events[index].revision() <= after);
-        let readable = events.range(start..).take_while(|event| event.revision() <= through);
-        Ok(readable.take(limit).cloned().collect())
+        let mut readable = events.range(start..).take_while(|event| event.revision() <= through).peekable();
+        let mut read: Vec<Arc<Event>> = readable.by_ref().take(limit).cloned().collect();
+        let last = read.last().map(|event| event.revision());
+        while let Some(event) = readable.next_if(|event| Some(event.revision()) == last) {
+            read.push(Arc::clone(event));
+        }
+        Ok(read)
     }
 
     fn covers(&self, after: Revision) -> Result<(), StoreError> {
@@ -345,11 +351,13 @@ impl EventLog {
         }
     }
 
-    /// Puts `event` in place of the one with its revision, if it is here.
+    /// Puts `event` in place of the one of its object with its revision, if it is here.
     fn replace(&self, event: &Arc<Event>) {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
-        if let Ok(at) = entries.events.binary_search_by_key(&event.revision(), |event| event.revision()) {
-            entries.events[at] = Arc::clone(event);
+        let begin = entries.events.partition_point(|other| other.revision() < event.revision());
+        let same = entries.events.range_mut(begin..).take_while(|other| other.revision() == event.revision());
+        if let Some(other) = same.into_iter().find(|other| other.key() == event.key()) {
+            *other = Arc::clone(event);
         }
     }
 
