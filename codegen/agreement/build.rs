@@ -30,6 +30,10 @@ fn main() -> ExitCode {
 
 /// Writes the schema files.
 fn written(schema: &std::path::Path) -> io::Result<()> {
+    // What another version of this script has written there would be read too.
+    if schema.is_dir() {
+        fs::remove_dir_all(schema)?;
+    }
     let mut text = fs::read_to_string("subject.yaml")?;
     let mut dice = dice::Dice::new(SEED);
     rules(&mut dice, RULES, &mut text);

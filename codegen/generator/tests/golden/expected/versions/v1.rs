@@ -456,11 +456,224 @@ impl ObjectType for GadgetTarget {
     const TYPE: &'static TypeDef = &GADGET_TARGET_TYPE;
 }
 
+/// A kind whose names stood for other fields in the version before.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Relay {
+    /// Standard object metadata.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub metadata: crate::meta::v1::ObjectMeta,
+    /// What is wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spec: Option<RelaySpec>,
+}
+
+impl SetDefaults for Relay {
+    fn set_defaults(&mut self) {
+        if let Some(value) = &mut self.spec {
+            value.set_defaults();
+        }
+    }
+}
+
+impl Validate for Relay {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("metadata");
+        self.metadata.validate(&at, cx);
+    }
+}
+
+/// The table of [`Relay`].
+pub static RELAY_TYPE: TypeDef = TypeDef {
+    name: "versions.example.io.v1.Relay",
+    short_name: "Relay",
+    fields: &[
+        FieldDef {
+            name: "metadata",
+            shape: Shape::Object(&crate::meta::v1::OBJECT_META_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "spec",
+            shape: Shape::Object(&RELAY_SPEC_TYPE),
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<Relay>(),
+};
+
+impl ObjectType for Relay {
+    const TYPE: &'static TypeDef = &RELAY_TYPE;
+}
+
+/// The resource table's row of [`Relay`].
+pub static RELAY_RESOURCE: ResourceDef = ResourceDef {
+    group: "versions.example.io",
+    version: "v1",
+    kind: "Relay",
+    list_kind: "RelayList",
+    plural: "relays",
+    singular: "relay",
+    short_names: &[],
+    categories: &[],
+    scope: Scope::Namespaced,
+    verbs: Verb::ALL,
+    stored: true,
+    subresources: &[],
+    name_format: NameFormat::DnsSubdomain,
+    create_on_update: false,
+    unconditional_update: true,
+    update_checks: UpdateCheck::USUAL,
+    counts_generation: false,
+    delete_returns_object: false,
+    columns: &[],
+    selectable_fields: &[],
+    indexed_fields: &[],
+    indexed_labels: &[],
+    lifecycle: Lifecycle {
+        stability: Stability::Stable,
+        introduced: None,
+        deprecated: None,
+        removed: None,
+        replacement: None,
+    },
+    storage_version: true,
+    conversion: None,
+    type_def: &RELAY_TYPE,
+    schema_name: "versions.example.io.v1.Relay",
+    from_tree: object::from_tree::<Relay>,
+};
+
+impl object::Kind for Relay {
+    const RESOURCE: &'static ResourceDef = &RELAY_RESOURCE;
+}
+
+/// What is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RelaySpec {
+    /// Where it works.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub name: String,
+    /// What it is called.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "presence::list")]
+    pub names: Vec<String>,
+    /// What it is aimed at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<RelayTarget>,
+    /// A part of the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shares: Option<i32>,
+}
+
+impl SetDefaults for RelaySpec {
+    fn set_defaults(&mut self) {
+        self.shares.get_or_insert(30);
+    }
+}
+
+impl Validate for RelaySpec {}
+
+/// The table of [`RelaySpec`].
+pub static RELAY_SPEC_TYPE: TypeDef = TypeDef {
+    name: "versions.example.io.v1.RelaySpec",
+    short_name: "RelaySpec",
+    fields: &[
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "names",
+            shape: Shape::List {
+                item: &Shape::Scalar(Scalar::String),
+                semantics: ListSemantics::Atomic,
+            },
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "target",
+            shape: Shape::Object(&RELAY_TARGET_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "shares",
+            shape: Shape::Scalar(Scalar::Int32),
+            default: Some("30"),
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<RelaySpec>(),
+};
+
+impl ObjectType for RelaySpec {
+    const TYPE: &'static TypeDef = &RELAY_SPEC_TYPE;
+}
+
+/// What a relay is aimed at.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RelayTarget {
+    /// Of what kind it is.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub kind: String,
+    /// What it is called.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub name: String,
+}
+
+impl SetDefaults for RelayTarget {}
+
+impl Validate for RelayTarget {}
+
+/// The table of [`RelayTarget`].
+pub static RELAY_TARGET_TYPE: TypeDef = TypeDef {
+    name: "versions.example.io.v1.RelayTarget",
+    short_name: "RelayTarget",
+    fields: &[
+        FieldDef {
+            name: "kind",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<RelayTarget>(),
+};
+
+impl ObjectType for RelayTarget {
+    const TYPE: &'static TypeDef = &RELAY_TARGET_TYPE;
+}
+
 /// The kinds and published types of this group and version.
 pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
     group: "versions.example.io",
     version: "v1",
-    resources: &[&GADGET_RESOURCE],
+    resources: &[&GADGET_RESOURCE, &RELAY_RESOURCE],
     feature_gates: &[],
     schemas: include_str!("v1.openapi.json"),
 };

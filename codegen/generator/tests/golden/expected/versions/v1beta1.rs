@@ -471,11 +471,200 @@ impl ObjectType for GadgetSpec {
     const TYPE: &'static TypeDef = &GADGET_SPEC_TYPE;
 }
 
+/// A kind whose names stand for other fields in its next version.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Relay {
+    /// Standard object metadata.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub metadata: crate::meta::v1::ObjectMeta,
+    /// What is wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spec: Option<RelaySpec>,
+}
+
+impl SetDefaults for Relay {}
+
+impl Validate for Relay {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("metadata");
+        self.metadata.validate(&at, cx);
+    }
+}
+
+/// The table of [`Relay`].
+pub static RELAY_TYPE: TypeDef = TypeDef {
+    name: "versions.example.io.v1beta1.Relay",
+    short_name: "Relay",
+    fields: &[
+        FieldDef {
+            name: "metadata",
+            shape: Shape::Object(&crate::meta::v1::OBJECT_META_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "spec",
+            shape: Shape::Object(&RELAY_SPEC_TYPE),
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<Relay>(),
+};
+
+impl ObjectType for Relay {
+    const TYPE: &'static TypeDef = &RELAY_TYPE;
+}
+
+/// The resource table's row of [`Relay`].
+pub static RELAY_RESOURCE: ResourceDef = ResourceDef {
+    group: "versions.example.io",
+    version: "v1beta1",
+    kind: "Relay",
+    list_kind: "RelayList",
+    plural: "relays",
+    singular: "relay",
+    short_names: &[],
+    categories: &[],
+    scope: Scope::Namespaced,
+    verbs: Verb::ALL,
+    stored: true,
+    subresources: &[],
+    name_format: NameFormat::DnsSubdomain,
+    create_on_update: false,
+    unconditional_update: true,
+    update_checks: UpdateCheck::USUAL,
+    counts_generation: false,
+    delete_returns_object: false,
+    columns: &[],
+    selectable_fields: &[],
+    indexed_fields: &[],
+    indexed_labels: &[],
+    lifecycle: Lifecycle {
+        stability: Stability::Beta,
+        introduced: None,
+        deprecated: None,
+        removed: None,
+        replacement: None,
+    },
+    storage_version: false,
+    conversion: Some(ConversionDef {
+        to: <crate::versions::v1::Relay as object::Kind>::RESOURCE,
+        steps: &[
+            conversion::Step {
+                at: &["spec"],
+                below: &[&["shares"]],
+                above: &[&["shares"]],
+                how: conversion::How::Default("30"),
+                annotation: Some("versions.example.io/v1beta1-shares"),
+            },
+            conversion::Step {
+                at: &[],
+                below: &[&["spec", "host"]],
+                above: &[&["spec", "name"]],
+                how: conversion::How::Move,
+                annotation: None,
+            },
+            conversion::Step {
+                at: &[],
+                below: &[&["spec", "name"]],
+                above: &[&["spec", "names"]],
+                how: conversion::How::Wrap,
+                annotation: Some("versions.example.io/v1beta1-names"),
+            },
+            conversion::Step {
+                at: &[],
+                below: &[&["spec", "target"]],
+                above: &[&["spec", "target", "kind"], &["spec", "target", "name"]],
+                how: conversion::How::Split("/"),
+                annotation: Some("versions.example.io/v1beta1-target"),
+            },
+        ],
+    }),
+    type_def: &RELAY_TYPE,
+    schema_name: "versions.example.io.v1beta1.Relay",
+    from_tree: object::from_tree::<Relay>,
+};
+
+impl object::Kind for Relay {
+    const RESOURCE: &'static ResourceDef = &RELAY_RESOURCE;
+}
+
+/// What is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RelaySpec {
+    /// Where it works.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub host: String,
+    /// What it is called.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub name: String,
+    /// What it is aimed at.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub target: String,
+    /// A part of the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shares: Option<i32>,
+}
+
+impl SetDefaults for RelaySpec {}
+
+impl Validate for RelaySpec {}
+
+/// The table of [`RelaySpec`].
+pub static RELAY_SPEC_TYPE: TypeDef = TypeDef {
+    name: "versions.example.io.v1beta1.RelaySpec",
+    short_name: "RelaySpec",
+    fields: &[
+        FieldDef {
+            name: "host",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "target",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "shares",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<RelaySpec>(),
+};
+
+impl ObjectType for RelaySpec {
+    const TYPE: &'static TypeDef = &RELAY_SPEC_TYPE;
+}
+
 /// The kinds and published types of this group and version.
 pub static GROUP_VERSION: GroupVersionDef = GroupVersionDef {
     group: "versions.example.io",
     version: "v1beta1",
-    resources: &[&GADGET_RESOURCE],
+    resources: &[&GADGET_RESOURCE, &RELAY_RESOURCE],
     feature_gates: &[],
     schemas: include_str!("v1beta1.openapi.json"),
 };
