@@ -400,11 +400,7 @@ fn the_resource_table_says_what_the_schema_says() {
 
 #[test]
 fn secrets_are_hidden_where_an_object_is_printed() {
-    let object = Presence {
-        text: "shown".to_owned(),
-        secret: "s3cret".to_owned(),
-        ..Presence::default()
-    };
+    let object = Presence { text: "shown".to_owned(), secret: "s3cret".to_owned(), ..Presence::default() };
     let printed = format!("{object:?}");
     assert!(printed.starts_with("Presence { text: \"shown\", "), "{printed}");
     assert!(printed.contains("secret: <hidden>") && !printed.contains("s3cret"), "{printed}");

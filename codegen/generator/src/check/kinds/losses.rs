@@ -16,8 +16,14 @@ use crate::{
 /// what was written in the other.
 pub(in crate::check) fn conversions_are_complete(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     let model = &lowered.model;
-    for written in walk::resources(lowered) {
-        let Some(conversion) = &written.resource.conversion else { continue };
+    let resources = walk::resources(lowered);
+    let kinds: BTreeSet<TypeId> = resources.iter().map(|written| written.resource.ty).collect();
+    for written in &resources {
+        let conversion = written.resource.conversion.as_ref();
+        // What is no kind is reported as such.
+        let Some(conversion) = conversion.filter(|conversion| kinds.contains(&conversion.to)) else {
+            continue;
+        };
         let (below, above) = (model.ty(written.resource.ty), model.ty(conversion.to));
         let (Some(fields), Some(others)) = (object(below), object(above)) else { continue };
         let places_below: Vec<Names> = conversion.steps.iter().flat_map(ConversionStep::all_below).collect();
@@ -70,7 +76,7 @@ impl<'m> Walk<'m, '_> {
             let other = field(others, &own.name).filter(|_| !self.above.has_step(path));
             if !self.below.has_step(path) {
                 match other {
-                    Some(other) if !same_presence(self.model, own, other) => {
+                    Some(other) if self.is_present_otherwise(own, other) => {
                         let message = format!(
                             "`{}` is absent or empty otherwise in `{}` than in `{}`",
                             text(path),
@@ -134,6 +140,19 @@ impl<'m> Walk<'m, '_> {
                 self.report(message, own, other, SHAPE_HELP);
             }
         }
+    }
+
+    /// Whether the fields tell absent from empty values differently. Fields of different sorts are told as such.
+    fn is_present_otherwise(&self, own: &Field, other: &Field) -> bool {
+        let (one, two) = (&own.usage, &other.usage);
+        let are_objects = || {
+            matches!(
+                (self.model.resolve(one), self.model.resolve(two)),
+                (Resolved::Object(..), Resolved::Object(..))
+            )
+        };
+        !same_presence(self.model, own, other)
+            && (are_objects() || same_shape(self.model, one, two, &mut BTreeSet::new()))
     }
 
     /// Whether who owns an item owns the same one in the other form: its keys are the same, but may have
