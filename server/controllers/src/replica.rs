@@ -204,6 +204,7 @@ mod tests {
         assert_eq!(seen.metadata.labels["orch.io/hostname"], "own");
         // The lease tells the time of the machine, which does not pass with that of the runtime: within one
         // millisecond it would be renewed with the same text, which is no change.
+        #[expect(clippy::disallowed_methods, reason = "the clock of the machine has to go on")]
         std::thread::sleep(Duration::from_millis(2));
         sleep(RENEW_PERIOD).await;
         let renewed = leases.get(namespace, &own.name).unwrap();

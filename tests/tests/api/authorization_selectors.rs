@@ -96,8 +96,9 @@ async fn a_webhook_sees_selectors_where_the_gate_is_on() {
             let answer = bob.request(method, &format!("{CONFIG_MAPS}{query}")).send().await;
             assert!(matches!(answer.status, 200 | 400 | 404), "{row}: {}", answer.text());
             let is_of_bob = |review: &Value| review["spec"]["user"] == "bob";
-            let reviews = webhook.seen().into_iter().map(|seen| serde_json::from_str(&seen.body).unwrap());
-            let review: Value = reviews.filter(is_of_bob).last().unwrap();
+            let mut reviews =
+                webhook.seen().into_iter().map(|seen| serde_json::from_str(&seen.body).unwrap());
+            let review: Value = reviews.rfind(is_of_bob).unwrap();
             let attributes = &review["spec"]["resourceAttributes"];
             assert_eq!(attributes["verb"], verb, "{row}");
             for selector in ["fieldSelector", "labelSelector"] {

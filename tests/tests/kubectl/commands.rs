@@ -296,8 +296,8 @@ async fn deletes_with_dependents(kubectl: &Kubectl<'_>, name: &str, how: &str) {
     for number in 0..3 {
         let dependent = format!("of-{name}-{number}");
         kubectl.run(&format!("create secret generic {dependent} --from-literal=a=1")).await;
-        let owned = json!({"metadata": {"ownerReferences": [owner]}});
-        kubectl.run(&format!("patch secret {dependent} --type=merge -p={owned}")).await;
+        let change = json!({"metadata": {"ownerReferences": [owner]}});
+        kubectl.run(&format!("patch secret {dependent} --type=merge -p={change}")).await;
     }
     kubectl.shows(&format!("delete cm {name} --cascade={how}"), &["deleted"]).await;
     kubectl.fails(&format!("get cm {name}"), &["NotFound"]).await;

@@ -38,7 +38,7 @@ fn has_many_values(text: &[u8]) -> bool {
 
 /// An empty message of protobuf is a tag and a zero.
 fn has_many_empty(binary: &[u8]) -> bool {
-    binary.iter().filter(|byte| **byte == 0).count() > MANY / 2
+    binary.iter().map(|byte| usize::from(*byte == 0)).sum::<usize>() > MANY / 2
 }
 
 /// Whether a text may have anchors and aliases of YAML. Other texts with these two signs are taken for such.

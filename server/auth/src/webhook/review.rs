@@ -68,17 +68,20 @@ pub(super) fn request(api_version: &str, spec: &Value) -> Vec<u8> {
     review.to_string().into_bytes()
 }
 
-/// The status of an answer, which must be of the version that was asked.
+/// The status of an answer. Where it says of which kind and version it is, it must be the one that was asked.
 pub(super) fn status(api_version: &str, answer: &[u8]) -> Result<Status, String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Review {
-        api_version: String,
-        kind: String,
+        api_version: Option<String>,
+        kind: Option<String>,
         status: Status,
     }
     match serde_json::from_slice::<Review>(answer) {
-        Ok(review) if review.kind == "SubjectAccessReview" && review.api_version == api_version => {
+        Ok(review)
+            if review.kind.as_deref().is_none_or(|kind| kind == "SubjectAccessReview")
+                && review.api_version.as_deref().is_none_or(|version| version == api_version) =>
+        {
             Ok(review.status)
         }
         Ok(_) => Err("the answer is of another kind or version".to_owned()),

@@ -4,18 +4,15 @@ use std::sync::{Arc, Mutex};
 
 use orch_api::flowcontrol::v1::PriorityLevelConfiguration;
 use orch_runtime::{Tree, resource_def::ResourceDef};
-use orch_storage::{Body, Change};
 use serde_json::json;
 
 use super::*;
 use crate::{
     behaviour::{Behaviour, Behaviours, WriteInfo},
     catalog::Catalog,
-    claims::Claim,
     client::Client,
-    objects::key,
     options::DeletionOptions,
-    stored, test_core,
+    test_core,
 };
 
 const GROUP: &str = "flowcontrol.apiserver.k8s.io";
@@ -30,9 +27,11 @@ fn level(version: &str) -> Tree {
     })
 }
 
-/// What a behaviour was called with: the step, and the shares where it sees them under their stored name.
+/// The steps that a behaviour was called for, and the shares where it sees them under their stored name.
+type Calls = Vec<(&'static str, Option<i64>)>;
+
 #[derive(Clone, Default)]
-struct Recording(Arc<Mutex<Vec<(&'static str, Option<i64>)>>>);
+struct Recording(Arc<Mutex<Calls>>);
 
 impl Recording {
     fn typed(&self, step: &'static str, object: &PriorityLevelConfiguration) {
@@ -69,11 +68,6 @@ impl Behaviour<PriorityLevelConfiguration> for Recording {
         self.typed("normalize", object);
     }
 
-    fn claims(&self, object: &PriorityLevelConfiguration) -> Vec<Claim> {
-        self.typed("claims", object);
-        Vec::new()
-    }
-
     fn may_be_removed(&self, object: &Tree) -> bool {
         self.tree("may_be_removed", object);
         true
@@ -108,15 +102,8 @@ async fn behaviour_sees_the_stored_version_whichever_one_is_written() {
         assert!(client.update(resource, "", read).await.unwrap().is_none(), "the deletion is complete");
 
         let seen = recording.0.lock().unwrap();
-        for step in [
-            "prepare",
-            "prepare: old",
-            "normalize",
-            "claims",
-            "may_be_removed",
-            "grace_period",
-            "mark_deleted",
-        ] {
+        for step in ["prepare", "prepare: old", "normalize", "may_be_removed", "grace_period", "mark_deleted"]
+        {
             assert!(seen.iter().any(|(name, _)| *name == step), "{version}: {step} in {seen:?}");
         }
         assert!(seen.iter().all(|(_, shares)| *shares == Some(7)), "{version}: {seen:?}");
@@ -152,30 +139,4 @@ async fn owners_of_versions_that_are_gone_are_dropped() {
         name_owners_here(resource, &mut tree);
         assert_eq!(tree["metadata"].get("managedFields"), None);
     }
-
-    // Nobody is in the way of an apply.
-    let client = Client::new(test_core::core(&Behaviours::default()), "test");
-    let v1 = client.core().catalog().resource(GROUP, "v1", PLURAL).unwrap();
-    let text = format!(
-        concat!(
-            r#"{{"kind":"PriorityLevelConfiguration","apiVersion":"{0}/v1","metadata":{{"name":"l","uid":"u","#,
-            r#""resourceVersion":"","managedFields":[{{"manager":"gone","operation":"Apply","#,
-            r#""apiVersion":"{0}/v1alpha1","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","#,
-            r#""fieldsV1":{{"f:spec":{{"f:limited":{{"f:nominalConcurrencyShares":{{}}}}}}}}}}]}},"#,
-            r#""spec":{{"type":"Limited","limited":{{"nominalConcurrencyShares":7,"#,
-            r#""limitResponse":{{"type":"Reject"}},"lendablePercent":0}}}},"status":{{}}}}"#,
-            "\n"
-        ),
-        GROUP
-    );
-    let revision_at = text.find("\",\"managedFields").unwrap();
-    let created = Change::Create { key: key(v1, "", "l"), body: Body::new(text.into_bytes(), revision_at) };
-    client.core().storage().commit(created).await.unwrap();
-    let mut applied = level("v1");
-    applied["spec"]["limited"]["nominalConcurrencyShares"] = json!(8);
-    applied["metadata"].as_object_mut().unwrap().remove("finalizers");
-    let object = client.apply(v1, "", "l", &applied, false).await.unwrap();
-    let tree = stored::tree_of(v1, &object).unwrap();
-    let managers = tree["metadata"]["managedFields"].as_array().unwrap();
-    assert_eq!(managers.iter().map(|entry| &entry["manager"]).collect::<Vec<_>>(), ["test"]);
 }

@@ -205,6 +205,9 @@ async fn a_node_keeps_its_own_lease_and_drivers() {
     assert_eq!(site.create::<CSINode>("", own).await, "");
 }
 
+/// A subresource, a change, and the message that refuses it.
+type ClaimCase<'a> = (&'static str, &'a dyn Fn(&mut Tree), &'static str);
+
 #[tokio::test]
 async fn a_node_tells_the_size_of_claims_alone() {
     let site = Site::start().await;
@@ -213,12 +216,12 @@ async fn a_node_tells_the_size_of_claims_alone() {
     site.server.create::<PersistentVolumeClaim>(NAMESPACE, claim).await.unwrap();
     let refused =
         "node \"one\" is not allowed to update fields other than status.quantity and status.conditions";
-    let size = json!({"storage": "2Gi"});
+    let capacity = json!({"storage": "2Gi"});
     let condition = json!({"type": "FileSystemResizePending", "status": "True"});
-    let cases: [(&str, &dyn Fn(&mut Tree), &str); 8] = [
-        ("status", &|claim| claim["status"]["capacity"] = size.clone(), ""),
+    let cases: [ClaimCase<'_>; 8] = [
+        ("status", &|claim| claim["status"]["capacity"] = capacity.clone(), ""),
         ("status", &|claim| claim["status"]["conditions"] = json!([condition]), ""),
-        ("status", &|claim| claim["status"]["allocatedResources"] = size.clone(), ""),
+        ("status", &|claim| claim["status"]["allocatedResources"] = capacity.clone(), ""),
         (
             "status",
             &|claim| claim["status"]["allocatedResourceStatuses"] = json!({"storage": "NodeResizePending"}),
