@@ -137,12 +137,12 @@ async fn answers_are_kept_as_long_as_the_flags_say() {
 }
 
 /// Asks for something that the webhook has not been asked about before.
-struct Asker<'s> {
+struct Questions<'s> {
     server: &'s TestServer,
     count: usize,
 }
 
-impl Asker<'_> {
+impl Questions<'_> {
     async fn get(&mut self, user: &str) -> orch_tests::client::Answer {
         self.count += 1;
         let path = format!("{CONFIG_MAPS}?fieldSelector=metadata.name%3Dn{}", self.count);
@@ -172,9 +172,9 @@ async fn the_policy_decides_while_the_webhook_fails() {
         let file = site.kubeconfig(folder.path(), "/authorize", "");
         let server = by_file(folder.path(), &file, policy).start().await;
         bind(&server.admin(), &["carol"]).await;
-        let mut asker = Asker { server: &server, count: 0 };
+        let mut questions = Questions { server: &server, count: 0 };
         // Nobody listens yet. After some failures the webhook is not called for a while.
-        failing(&mut asker, policy, &["cannot connect", "failed often"]).await;
+        failing(&mut questions, policy, &["cannot connect", "failed often"]).await;
         let _webhook = site.start(answer).await;
         for (reply, why) in [
             ((|_| Reply::Answer(403, "secret detail".to_owned())) as Conduct, "answered 403"),
@@ -189,29 +189,29 @@ async fn the_policy_decides_while_the_webhook_fails() {
             (|_| Reply::Nothing, "no answer within 2s"),
         ] {
             *conduct.lock().unwrap() = judge;
-            recovered(&mut asker).await;
+            recovered(&mut questions).await;
             *conduct.lock().unwrap() = reply;
-            failing(&mut asker, policy, &[why, "failed often"]).await;
+            failing(&mut questions, policy, &[why, "failed often"]).await;
         }
         *conduct.lock().unwrap() = judge;
-        recovered(&mut asker).await;
+        recovered(&mut questions).await;
         assert!(!server.log().contains("secret detail"), "an answer in the log");
     }
 }
 
 /// Whoever has a role is let in where the webhook has no opinion, and others are told what went wrong: one of
 /// some texts.
-async fn failing(asker: &mut Asker<'_>, policy: &str, whys: &[&str]) {
-    let (stranger, reader) = (asker.get("bob").await, asker.get("carol").await);
-    let status = asker.review("bob").await;
-    asker.server.admin().get(CONFIG_MAPS).await.expect(200);
+async fn failing(questions: &mut Questions<'_>, policy: &str, whys: &[&str]) {
+    let (stranger, reader) = (questions.get("bob").await, questions.get("carol").await);
+    let status = questions.review("bob").await;
+    questions.server.admin().get(CONFIG_MAPS).await.expect(200);
     let is_told = |text: &str| whys.iter().any(|why| text.contains(why)) && !text.contains("secret detail");
     if policy == "Deny" {
         stranger.refused(403, "Forbidden");
         reader.refused(403, "Forbidden");
         assert!(!stranger.text().contains("secret detail"), "{}", stranger.text());
         assert_eq!(status, json!({"allowed": false, "denied": true}), "{whys:?}");
-        assert!(is_told(&asker.server.log()), "{whys:?} is not in {}", asker.server.log());
+        assert!(is_told(&questions.server.log()), "{whys:?} is not in {}", questions.server.log());
         return;
     }
     assert_eq!((stranger.status, stranger.header("content-type")), (500, "text/plain; charset=utf-8"));
@@ -222,10 +222,10 @@ async fn failing(asker: &mut Asker<'_>, policy: &str, whys: &[&str]) {
 }
 
 /// After failures the webhook is not called for a while.
-async fn recovered(asker: &mut Asker<'_>) {
+async fn recovered(questions: &mut Questions<'_>) {
     let start = Instant::now();
-    while asker.get("bob").await.status != 200 {
-        assert!(start.elapsed() < Duration::from_secs(30), "{}", asker.server.log());
+    while questions.get("bob").await.status != 200 {
+        assert!(start.elapsed() < Duration::from_secs(30), "{}", questions.server.log());
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
@@ -241,13 +241,13 @@ async fn a_renewed_certificate_is_shown_to_the_webhook() {
         let webhook = site.start(judge).await;
         let options = if is_by_file { by_file(folder.path(), &file, "Deny") } else { by_flags(&file) };
         let server = options.start().await;
-        let mut asker = Asker { server: &server, count: 0 };
-        asker.get("bob").await.expect(200);
+        let mut questions = Questions { server: &server, count: 0 };
+        questions.get("bob").await.expect(200);
         assert_eq!(webhook.seen().pop().unwrap().certificate, first.to_vec());
         let renewed = site.issue(folder.path());
         let start = Instant::now();
         loop {
-            asker.get("bob").await.expect(200);
+            questions.get("bob").await.expect(200);
             if webhook.seen().pop().unwrap().certificate == renewed.to_vec() {
                 break;
             }

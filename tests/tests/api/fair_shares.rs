@@ -18,8 +18,8 @@ use tokio::task::JoinHandle;
 
 use crate::fairness::divert;
 
-/// So many answers are counted that chance matters little. A busy machine gives fewer in a second, so they are
-/// not counted by time.
+/// So many answers are counted that chance matters little. A busy machine gives fewer in a second, so they
+/// are not counted by time.
 const ANSWERS: u32 = 400;
 
 /// The answers to two flows of one level, of so many clients that ask without a pause.

@@ -226,7 +226,9 @@ async fn a_status_is_replaced_in_every_version() {
         let mut sent = admin.get(&format!("{path}/l/status")).await.expect(200);
         assert_eq!(shares(&sent, path), 3);
         let kind = format!("Seen{number}");
-        sent["status"]["conditions"] = json!([{"type": kind, "status": "True", "lastTransitionTime": null, "reason": "", "message": ""}]);
+        sent["status"]["conditions"] = json!([{
+            "type": kind, "status": "True", "lastTransitionTime": null, "reason": "", "message": "",
+        }]);
         sent["spec"]["limited"][shares_in(path)] = json!(9);
         let put = admin.put(&format!("{path}/l/status"), &sent).await.expect(200);
         assert_eq!((&put["status"]["conditions"][0]["type"], shares(&put, path)), (&json!(kind), json!(3)));

@@ -124,8 +124,9 @@ async fn owners_of_versions_that_are_gone_are_dropped() {
         let resource = catalog.resource(GROUP, "v1", PLURAL).unwrap();
         assert_eq!(!resource.forms.is_empty(), has_forms);
         let entry = |manager: &str, version: &str| {
-            json!({"manager": manager, "operation": "Apply", "apiVersion": version, "time": "2026-01-01T00:00:00Z",
-                "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:type": {}}}})
+            json!({"manager": manager, "operation": "Apply", "apiVersion": version,
+                "time": "2026-01-01T00:00:00Z", "fieldsType": "FieldsV1",
+                "fieldsV1": {"f:spec": {"f:type": {}}}})
         };
         let (here, gone) =
             (entry("here", &format!("{GROUP}/v1")), entry("gone", &format!("{GROUP}/v1alpha1")));

@@ -1,7 +1,7 @@
 //! The bytes of a stored object in another form than the one that it is stored in.
 //!
-//! They are made once for each state of an object, and kept with it. A state that is replaced takes its copies
-//! into the history, where they count.
+//! They are made once for each state of an object, and kept with it. A state that is replaced takes its
+//! copies into the history, where they count.
 
 use std::sync::OnceLock;
 

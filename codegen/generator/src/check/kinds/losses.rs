@@ -142,7 +142,8 @@ impl<'m> Walk<'m, '_> {
         }
     }
 
-    /// Whether the fields tell absent from empty values differently. Fields of different sorts are told as such.
+    /// Whether the fields tell absent from empty values differently. Fields of different sorts are told as
+    /// such.
     fn is_present_otherwise(&self, own: &Field, other: &Field) -> bool {
         let (one, two) = (&own.usage, &other.usage);
         let are_objects = || {
