@@ -107,7 +107,7 @@ impl RoleEscalation {
             return Ok(());
         }
         let Some(rules) = self.rbac.rules_of_role(&role_name(role, write.namespace)) else {
-            let resource = ResourceName { group: write.resource.group.clone(), resource: plural.to_owned() };
+            let resource = ResourceName::of(write.resource);
             return Err(ApiError::NotFound { resource, name: role.name.clone() });
         };
         let granted = self.rbac.check_granted(write.user, write.namespace, &rules);
