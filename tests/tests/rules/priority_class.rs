@@ -31,8 +31,7 @@ pub fn high_values_and_reserved_names_are_the_systems_own() {
                 "value: Forbidden: maximum allowed value of a user defined priority is 1000000000".to_owned(),
             ],
         ),
-        ("system-node-critical", 2_000_001_000, false, vec![]),
-        ("system-cluster-critical", 2_000_000_000, false, vec![]),
+        // The two classes of the system as they should be are on every server, so nobody can create them.
         (
             "system-mine",
             1,
