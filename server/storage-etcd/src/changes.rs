@@ -10,7 +10,8 @@ use crate::message::{Change, Watch, Watched};
 /// A watch that is open.
 pub(crate) struct Changes {
     stream: Stream,
-    /// What is older was asked for only to know whether it is there.
+    /// What is older was asked for only to know whether it is there, or was told before: a member that has
+    /// lost its place begins anew where the watch began.
     from: u64,
     held: Held,
 }
@@ -57,6 +58,9 @@ impl Changes {
                 }
                 watched.events.retain(|change| change.kv.mod_revision >= self.from);
                 changes.extend(self.held.whole(watched));
+                if let Some(last) = changes.last() {
+                    self.from = last.kv.mod_revision + 1;
+                }
                 answer = self.stream.waiting()?;
             }
             if !changes.is_empty() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use orch_storage::engine::{Memory, MemoryWriter, Retention};
 use orch_storage::store::{Op, Record};
-use orch_storage::{Key, Object, Revision, Seal, StoreError};
+use orch_storage::{Key, Object, Revision, Seal, StoreError, Timestamp};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
@@ -148,7 +148,9 @@ impl Follower {
     async fn read_again(&mut self) -> Result<u64, Failure> {
         let shared = Arc::clone(&self.shared);
         let before = shared.memory.revision();
-        let at = shared.reader().newest().await?.etcd;
+        // Where history begins: what came after that, the watch tells in full.
+        let newest = shared.reader().newest().await?.etcd;
+        let at = shared.reader().history_begins(Timestamp(0), newest).await?.max(before.get());
         let (mut found, mut changed, mut claims) = (HashSet::new(), Vec::new(), Vec::new());
         let mut take = |kv: KeyValue| match shared.keys.place(&kv.key) {
             Place::Object(key) => {
@@ -165,11 +167,8 @@ impl Follower {
         for (record, _) in &mut changed {
             record.time = now;
         }
-        let removed = objects(&shared.memory, |key| !found.contains(key));
-        let mut unused = unused(before, Revision::new(at), &changed);
-        for object in removed {
-            // Several were removed at one revision, where none is left.
-            let removal = unused.next().unwrap_or(Revision::new(at));
+        let removal = removal(before, Revision::new(at), &changed);
+        for object in objects(&shared.memory, |key| !found.contains(key)) {
             let (key, value) = (object.key().clone(), Ok(shared.form.at_removal(&object, removal)));
             changed.push((Record { revision: removal, key, op: Op::Remove, time: now, value }, None));
         }
@@ -181,12 +180,12 @@ impl Follower {
             }
         }
         batch.advance(Revision::new(newest));
+        // In between, states are told that never were.
+        self.writer.begin_history_after(batch.revision());
         let published = self.writer.publish(batch);
         for (resource, revision) in claims {
             shared.claims.changed(resource, revision);
         }
-        // In between, states are shown that never were.
-        self.writer.begin_history_after(shared.memory.revision());
         self.writer.wake(&published);
         Ok(at + 1)
     }
@@ -220,15 +219,15 @@ async fn stop(controls: &mut mpsc::Receiver<Control>) -> Option<oneshot::Sender<
     }
 }
 
-/// Revisions after `before`, up to `last`, that no record has. A server removes one object at a revision;
-/// other programs may remove any number, so there may be too few.
-fn unused(
-    before: Revision,
-    last: Revision,
-    records: &[(Record, Option<Seal>)],
-) -> impl Iterator<Item = Revision> + use<> {
+/// The revision of all removals that nobody saw between `before` and `last`: the first one that no record has.
+///
+/// When each of them happened is gone. A client that has read up to a version, and goes on at another server,
+/// is told there what came after it. So no removal may be told under a later version than its own: the
+/// records before the first unused revision are no removals.
+fn removal(before: Revision, last: Revision, records: &[(Record, Option<Seal>)]) -> Revision {
     let used: HashSet<Revision> = records.iter().map(|(record, _)| record.revision).collect();
-    (before.get() + 1..=last.get()).map(Revision::new).filter(move |revision| !used.contains(revision))
+    let mut unused = (before.get() + 1..=last.get()).map(Revision::new);
+    unused.find(|revision| !used.contains(revision)).unwrap_or(last)
 }
 
 /// Asks the follower for something, and returns when it is done.

@@ -44,7 +44,7 @@ mod wire;
 use std::sync::Arc;
 
 use orch_storage::engine::{Memory, MemoryWriter, Replay};
-use orch_storage::{Revision, Storage, StoreError};
+use orch_storage::{Revision, Storage, StoreError, Timestamp};
 use tokio::sync::{Semaphore, mpsc};
 
 pub use config::EtcdConfig;
@@ -141,7 +141,11 @@ const MAX_REPLAY: u64 = 10_000;
 async fn load_once(reader: Reader<'_>, config: &EtcdConfig, form: &Form) -> Result<Loaded, Failure> {
     let now = config.clock.now();
     let newest = reader.newest().await?;
-    let begins = reader.history_begins(now.before(config.retention), newest.etcd).await?;
+    let mut begins = reader.history_begins(now.before(config.retention), newest.etcd).await?;
+    if begins > newest.write && newest.write > 0 {
+        // Where etcd has no room, objects are removed without an entry in the journal: after the newest one.
+        begins = reader.history_begins(Timestamp(0), newest.etcd).await?.clamp(newest.write, begins);
+    }
     let begins = begins.max(newest.etcd.saturating_sub(MAX_REPLAY));
     let mut replay = Replay::new(Revision::ZERO, now, config.retention());
     let claims = Claims::default();
@@ -160,7 +164,8 @@ async fn load_once(reader: Reader<'_>, config: &EtcdConfig, form: &Form) -> Resu
         tracing::error!(damaged, "this many objects cannot be read");
     }
     // What others write to etcd beside the prefix moves its revision, and no version that a client sees.
-    replay.begin_after(Revision::new(last.max(reader.client.versions.offset)));
+    let shown = if begins <= newest.write { begins } else { last };
+    replay.begin_after(Revision::new(shown.max(reader.client.versions.offset)));
     let (writer, _) = replay.finish();
     Ok(Loaded { writer, claims, newest: Revision::new(newest.write), next: begins + 1 })
 }

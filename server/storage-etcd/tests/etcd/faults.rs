@@ -119,6 +119,53 @@ async fn a_watch_that_compaction_overtook_gets_the_differences() {
     assert_eq!(names(&behind), names(&direct));
 }
 
+/// Differences stand for what is gone, not for what came after it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watch_gets_all_that_came_after_what_is_gone() {
+    let Some(member) = Member::start() else { return };
+    let (direct, behind, proxy) = two(&member).await;
+    let mut watch = behind.watch(&resource(), Scope::All, behind.current_revision()).unwrap();
+    proxy.set(Mode::Cut);
+    let gone = create(&direct, "gone").await.unwrap();
+    direct.compact(gone).await.unwrap();
+    let mut written = vec![(gone.get(), "gone".to_owned())];
+    for _ in 0..3 {
+        written.push((create(&direct, "again").await.unwrap().get(), "again".to_owned()));
+        written.push((remove(&direct, "again").await.get(), "again".to_owned()));
+    }
+    let last = create(&direct, "last").await.unwrap();
+    written.push((last.get(), "last".to_owned()));
+    proxy.set(Mode::Open);
+    assert_eq!(names_to(&mut watch, last).await, written);
+}
+
+/// A client may have read further at another server. When objects went is not known any more: it starts over.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watch_from_within_what_is_gone_ends() {
+    let Some(member) = Member::start() else { return };
+    let (direct, behind, proxy) = two(&member).await;
+    for name in ["one", "two"] {
+        create(&direct, name).await.unwrap();
+    }
+    behind.barrier().await.unwrap();
+    let mut follows = behind.watch(&resource(), Scope::All, behind.current_revision()).unwrap();
+    proxy.set(Mode::Cut);
+    create(&direct, "passing").await.unwrap();
+    let read = remove(&direct, "passing").await;
+    let mut ahead = behind.watch(&resource(), Scope::All, read).unwrap();
+    remove(&direct, "two").await;
+    remove(&direct, "one").await;
+    let last = create(&direct, "last").await.unwrap();
+    direct.compact(last).await.unwrap();
+    proxy.set(Mode::Open);
+    let seen = names_to(&mut follows, last).await;
+    let of_removals: Vec<_> = seen.iter().filter(|(_, name)| name != "last").collect();
+    assert_eq!(of_removals.len(), 2, "{seen:?}");
+    // Not after the first of them really went, for who goes on elsewhere.
+    assert!(of_removals.iter().all(|(revision, _)| *revision < read.get() + 2), "{seen:?}");
+    assert!(matches!(ahead.next().await, Err(StoreError::Expired { .. })));
+}
+
 /// The answer is lost, not the write: it is told as unknown, and not repeated.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_without_an_answer_is_unknown() {
@@ -204,7 +251,8 @@ async fn a_lost_answer_is_found_by_the_watch() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_etcd_takes_removals() {
     let Some(member) = Member::start_with(&["--quota-backend-bytes=4194304"]) else { return };
-    let storage = orch_storage_etcd::open(config(&member, &prefix())).await.unwrap();
+    let prefix = prefix();
+    let storage = orch_storage_etcd::open(config(&member, &prefix)).await.unwrap();
     create(&storage, "small").await.unwrap();
     let large = "x".repeat(500_000);
     let mut outcome = Ok(());
@@ -217,8 +265,16 @@ async fn a_full_etcd_takes_removals() {
         }
     }
     assert!(matches!(outcome, Err(StoreError::DiskFull { .. })), "{outcome:?}");
+    let before = storage.current_revision();
     let removed = remove(&storage, "small").await;
     assert!(storage.current_revision() >= removed && !names(&storage).contains(&"small".to_owned()));
+    // One that starts when nobody needs this history any more still tells it to who asks.
+    let retention = Duration::from_secs(1);
+    tokio::time::sleep(retention).await;
+    let later = EtcdConfig { retention, ..config(&member, &prefix) };
+    let later = orch_storage_etcd::open(later).await.unwrap();
+    let mut watch = later.watch(&resource(), Scope::All, before).unwrap();
+    assert_eq!(names_to(&mut watch, removed).await, [(removed.get(), "small".to_owned())]);
     let findings = storage.self_check().await.unwrap();
     assert!(findings.problems.iter().any(|finding| finding.contains("NOSPACE")), "{findings:?}");
 }

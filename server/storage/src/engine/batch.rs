@@ -97,6 +97,11 @@ impl Batch {
         Some(Committed { revision, object, previous })
     }
 
+    /// The revision of the state that the batch is about.
+    pub fn revision(&self) -> Revision {
+        self.state.revision
+    }
+
     /// The state that the batch is about shows everything up to `revision`.
     pub fn advance(&mut self, revision: Revision) {
         self.state.revision = self.state.revision.max(revision);

@@ -25,6 +25,8 @@ pub struct Watch {
     log: Arc<EventLog>,
     part: Part,
     cursor: Revision,
+    /// Whether the store did not show the revision yet after which this watch begins.
+    is_ahead: bool,
     /// The registration of this watch with the log.
     registration: usize,
     /// The task that the log wakes.
@@ -51,7 +53,8 @@ impl Watch {
         let hub = shared.hub(resource);
         let indexer = shared.state.load().indexer.clone();
         let (log, registration) = hub.subscribe(&part, indexer.as_ref(), after)?;
-        Ok(Self { shared, hub, log, part, cursor: after, registration, waker: None })
+        let is_ahead = after > shared.revision();
+        Ok(Self { shared, hub, log, part, cursor: after, is_ahead, registration, waker: None })
     }
 
     /// The next events, at least one; waits for them. [`StoreError::Expired`] if some were missed,
@@ -78,12 +81,16 @@ impl Watch {
 
     /// The next events if there are any now, else none.
     pub fn take(&mut self) -> Result<Vec<Arc<Event>>, StoreError> {
-        if self.log.ends_at(self.cursor) { Ok(Vec::new()) } else { self.take_through(self.shared.revision()) }
+        if !self.is_ahead && self.log.ends_at(self.cursor) {
+            return Ok(Vec::new());
+        }
+        self.take_through(self.shared.revision())
     }
 
     /// Like [`take`](Watch::take), without events after `through`, which is not after the newest revision.
     /// Watches of several resources that are read through one revision show one state of the store.
     pub fn take_through(&mut self, through: Revision) -> Result<Vec<Arc<Event>>, StoreError> {
+        self.catch_up()?;
         // No event was missed either: an event that is forgotten was once the newest.
         if self.log.ends_at(self.cursor) {
             return Ok(Vec::new());
@@ -93,6 +100,18 @@ impl Watch {
             self.cursor = newest.revision();
         }
         Ok(events)
+    }
+
+    /// Where the store has begun its history anew while it did not show the start of this watch yet, events
+    /// may stand before that start which its reader does not know.
+    fn catch_up(&mut self) -> Result<(), StoreError> {
+        if self.is_ahead {
+            // In this order: history is begun anew before its states are shown.
+            let newest = self.shared.revision();
+            self.shared.covers(self.cursor)?;
+            self.is_ahead = newest < self.cursor;
+        }
+        Ok(())
     }
 
     /// The end of what is watched.
