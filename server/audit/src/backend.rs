@@ -1,6 +1,7 @@
 //! Where events go, and whether requests wait for that.
 //!
-//! Each backend has a buffer, bounded in events and in bytes, and a worker that empties it. What does not fit
+//! Each backend has a buffer of texts, bounded in events and in bytes, and a worker that empties it. The text
+//! is made where the event is: to free the parts of an event costs more on another thread. What does not fit
 //! is lost, counted, and told in the log of the server from time to time. No backend ends the server.
 
 pub mod log;
@@ -67,9 +68,15 @@ impl Backends {
         self.log.is_none() && self.webhook.is_none()
     }
 
+    /// Whether requests wait for a backend.
+    pub(crate) fn hold_up(&self) -> bool {
+        let modes = [self.log.as_ref().map(Log::mode), self.webhook.as_ref().map(Webhook::mode)];
+        modes.into_iter().flatten().any(|mode| mode != Mode::Batch)
+    }
+
     /// Hands on an event, and waits as the modes say. Returns whether every backend has taken it that a
     /// request may not go on without.
-    pub(crate) async fn process(&self, event: &Arc<Event>) -> bool {
+    pub(crate) async fn process(&self, event: &Event) -> bool {
         let mut is_taken = true;
         if let Some(log) = &self.log {
             is_taken &= log.process(event).await;
@@ -80,8 +87,8 @@ impl Backends {
         is_taken
     }
 
-    /// Hands on an event without waiting, for requests whose client is gone.
-    pub(crate) fn post(&self, event: &Arc<Event>) {
+    /// Hands on an event without waiting.
+    pub(crate) fn post(&self, event: &Event) {
         if let Some(log) = &self.log {
             log.post(event);
         }

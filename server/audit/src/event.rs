@@ -109,7 +109,10 @@ pub struct ResponseStatus {
 impl ResponseStatus {
     /// An outcome of which only the code is known.
     pub fn of_code(code: u16) -> Self {
-        ResponseStatus { code, text: format!(r#"{{"metadata":{{}},"code":{code}}}"#).into() }
+        // That of nearly all requests.
+        const FINE: Bytes = Bytes::from_static(br#"{"metadata":{},"code":200}"#);
+        let text = if code == 200 { FINE } else { format!(r#"{{"metadata":{{}},"code":{code}}}"#).into() };
+        ResponseStatus { code, text }
     }
 
     /// The same with a text. `status` is `Success` or `Failure`; `reason` may be empty.
@@ -133,7 +136,21 @@ impl ResponseStatus {
 impl Event {
     /// The JSON text without kind and version, as in a list of events.
     pub fn text(&self) -> Vec<u8> {
-        let mut text = json(&Head {
+        self.text_of(None)
+    }
+
+    /// The whole JSON text of an event in this version, as a line of a log.
+    pub fn line(&self, api_version: &str) -> Vec<u8> {
+        let mut line = self.text_of(Some(api_version));
+        line.push(b'\n');
+        line
+    }
+
+    fn text_of(&self, api_version: Option<&str>) -> Vec<u8> {
+        let mut text = Vec::with_capacity(self.size());
+        let head = Head {
+            kind: api_version.map(|_| "Event"),
+            api_version,
             level: self.level.name(),
             audit_id: &self.audit_id,
             stage: self.stage.name(),
@@ -144,7 +161,8 @@ impl Event {
             source_ips: &self.source_ips,
             user_agent: &self.user_agent,
             object_ref: self.object_ref.as_ref(),
-        });
+        };
+        append(&mut text, &head);
         text.pop();
         let status = self.response_status.as_ref().map(|status| &status.text);
         for (name, part) in [
@@ -153,8 +171,9 @@ impl Event {
             ("responseObject", self.response_object.as_ref()),
         ] {
             if let Some(part) = part {
-                text.extend_from_slice(format!(",\"{name}\":").as_bytes());
-                text.extend_from_slice(part);
+                for piece in [&b",\""[..], name.as_bytes(), &b"\":"[..], part] {
+                    text.extend_from_slice(piece);
+                }
             }
         }
         let tail = Tail {
@@ -162,17 +181,11 @@ impl Event {
             stage_timestamp: self.stage_time,
             annotations: &self.annotations,
         };
-        text.push(b',');
-        text.extend_from_slice(&json(&tail)[1..]);
+        let end = text.len();
+        append(&mut text, &tail);
+        // The members go on.
+        text[end] = b',';
         text
-    }
-
-    /// The whole JSON text of an event in this version, as a line of a log.
-    pub fn line(&self, api_version: &str) -> Vec<u8> {
-        let mut line = format!(r#"{{"kind":"Event","apiVersion":"{api_version}","#).into_bytes();
-        line.extend_from_slice(&self.text()[1..]);
-        line.push(b'\n');
-        line
     }
 
     /// The line of the older log format, which is for people.
@@ -180,8 +193,8 @@ impl Event {
         legacy::line(self)
     }
 
-    /// About how many bytes of memory the event takes.
-    pub(crate) fn size(&self) -> usize {
+    /// About how long the text is.
+    fn size(&self) -> usize {
         const REST: usize = 1024;
         let object = |object: &Option<Bytes>| object.as_ref().map_or(0, Bytes::len);
         let texts = self.request_uri.len() + self.user_agent.len();
@@ -193,6 +206,10 @@ impl Event {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Head<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_version: Option<&'a str>,
     level: &'static str,
     #[serde(rename = "auditID")]
     audit_id: &'a str,
@@ -222,7 +239,13 @@ struct Tail<'a> {
 }
 
 fn json(value: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(value).expect("texts, lists and maps of texts have a JSON form")
+    let mut text = Vec::new();
+    append(&mut text, value);
+    text
+}
+
+fn append(text: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(text, value).expect("texts, lists and maps of texts have a JSON form");
 }
 
 /// A time as events have it.

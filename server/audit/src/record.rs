@@ -28,13 +28,8 @@ pub struct Record {
     backends: Arc<Backends>,
     counters: Arc<Counters>,
     suffix: &'static str,
-    state: Mutex<State>,
-}
-
-#[derive(Debug)]
-struct State {
-    event: Event,
-    is_complete: bool,
+    /// What is known; nothing once the request is complete.
+    known: Mutex<Option<Event>>,
 }
 
 impl Record {
@@ -45,8 +40,7 @@ impl Record {
         counters: Arc<Counters>,
         suffix: &'static str,
     ) -> Self {
-        let state = Mutex::new(State { event, is_complete: false });
-        Record { verdict, backends, counters, suffix, state }
+        Record { verdict, backends, counters, suffix, known: Mutex::new(Some(event)) }
     }
 
     /// Whether objects that clients send are recorded.
@@ -63,43 +57,46 @@ impl Record {
     /// empty. The suffix is that of the groups of the vocabulary. The first value of a key stays.
     pub fn annotate(&self, area: &str, name: &str, value: impl Into<String>) {
         let dot = if area.is_empty() { "" } else { "." };
-        let key = format!("{area}{dot}{}/{name}", self.suffix);
-        self.locked().event.annotations.entry(key).or_insert_with(|| value.into());
+        let key = [area, dot, self.suffix, "/", name].concat();
+        self.note(|event| {
+            event.annotations.entry(key).or_insert_with(|| value.into());
+        });
     }
 
     /// As whom the request is made.
     pub fn impersonated(&self, user: User) {
-        self.locked().event.impersonated_user = Some(user);
+        self.note(|event| event.impersonated_user = Some(user));
     }
 
     /// Names the object where the path does not: what is empty so far gets these values.
     pub fn refer(&self, namespace: &str, name: &str, uid: &str, resource_version: &str) {
-        let mut state = self.locked();
-        let Some(of) = &mut state.event.object_ref else { return };
-        for (part, value) in [
-            (&mut of.namespace, namespace),
-            (&mut of.name, name),
-            (&mut of.uid, uid),
-            (&mut of.resource_version, resource_version),
-        ] {
-            if part.is_empty() {
-                value.clone_into(part);
+        self.note(|event| {
+            let Some(of) = &mut event.object_ref else { return };
+            for (part, value) in [
+                (&mut of.namespace, namespace),
+                (&mut of.name, name),
+                (&mut of.uid, uid),
+                (&mut of.resource_version, resource_version),
+            ] {
+                if part.is_empty() {
+                    value.clone_into(part);
+                }
             }
-        }
+        });
     }
 
     /// The object that was sent, as JSON text.
     pub fn request_object(&self, text: &[u8]) {
         if self.wants_requests() {
             let text = self.without_what_is_omitted(object::one_line(text));
-            self.locked().event.request_object = Some(text);
+            self.note(|event| event.request_object = Some(text));
         }
     }
 
     /// The patch that was sent, as it came.
     pub fn request_patch(&self, text: &[u8]) {
         if self.wants_requests() {
-            self.locked().event.request_object = Some(object::one_line(text));
+            self.note(|event| event.request_object = Some(object::one_line(text)));
         }
     }
 
@@ -107,7 +104,7 @@ impl Record {
     pub fn response_object(&self, text: &[u8]) {
         if self.wants_responses() {
             let text = self.without_what_is_omitted(Bytes::copy_from_slice(text.trim_ascii_end()));
-            self.locked().event.response_object = Some(text);
+            self.note(|event| event.response_object = Some(text));
         }
     }
 
@@ -146,41 +143,52 @@ impl Record {
     }
 
     /// The event of a stage; nothing where the stage is not recorded, or the request is complete.
-    fn event(&self, stage: Stage, outcome: Option<ResponseStatus>) -> Option<Arc<Event>> {
+    fn event(&self, stage: Stage, outcome: Option<ResponseStatus>) -> Option<Event> {
+        let is_recorded = !self.verdict.omitted.contains(stage);
         let mut known = self.locked();
-        if known.is_complete {
-            return None;
-        }
-        known.is_complete = matches!(stage, Stage::ResponseComplete | Stage::Panic);
-        known.event.stage = stage;
-        known.event.stage_time = micro_time(SystemTime::now());
+        let event = known.as_mut()?;
+        event.stage = stage;
+        event.stage_time = micro_time(SystemTime::now());
         if outcome.is_some() {
-            known.event.response_status = outcome;
+            event.response_status = outcome;
         }
-        if self.verdict.omitted.contains(stage) {
-            return None;
-        }
-        self.counters.made();
-        Some(Arc::new(known.event.clone()))
+        let event = if matches!(stage, Stage::ResponseComplete | Stage::Panic) {
+            known.take().filter(|_| is_recorded)
+        } else {
+            known.as_ref().filter(|_| is_recorded).cloned()
+        };
+        event.inspect(|_| self.counters.made())
     }
 
-    async fn hand_on(&self, event: Option<Arc<Event>>) -> bool {
-        match event {
-            // A future on its own: it holds a call of the webhook, and requests hold this one.
-            Some(event) => Box::pin(self.backends.process(&event)).await,
-            None => true,
+    /// Changes what is known, while the request is not complete.
+    fn note(&self, change: impl FnOnce(&mut Event)) {
+        if let Some(event) = self.locked().as_mut() {
+            change(event);
         }
+    }
+
+    async fn hand_on(&self, event: Option<Event>) -> bool {
+        let Some(event) = event else { return true };
+        if self.backends.hold_up() {
+            // A future on its own: it holds a call of the webhook, and requests hold this one.
+            return Box::pin(self.backends.process(&event)).await;
+        }
+        self.backends.post(&event);
+        true
     }
 
     /// A panic elsewhere leaves the state usable.
-    fn locked(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> MutexGuard<'_, Option<Event>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Record {
     fn drop(&mut self) {
-        let is_answered = self.locked().event.response_status.is_some();
+        let is_answered = match self.locked().as_ref() {
+            Some(event) => event.response_status.is_some(),
+            None => return,
+        };
         let closed = || ResponseStatus::told(200, "Success", CLOSED_EARLY, "");
         let status = (!is_answered).then(closed);
         if let Some(event) = self.event(Stage::ResponseComplete, status) {

@@ -31,9 +31,9 @@ pub struct Catalog {
     /// All group versions in the order of discovery: the core group first, then groups by name; versions of a
     /// group most stable and newest first, but those after the stored one that are not stored yet.
     pub group_versions: Vec<ServedGroupVersion>,
-    /// With the plural name, which is compared first. There are some dozens: comparing each costs less than
-    /// building a key for a map.
-    served: Vec<(&'static str, Arc<ServedResource>)>,
+    /// With the first bytes of the plural name, which are compared first. There are some dozens: comparing
+    /// each costs less than building a key for a map.
+    served: Vec<(u64, Arc<ServedResource>)>,
     /// Resources that are not served themselves, whose stored objects another one reads and writes.
     unserved: Vec<Arc<ServedResource>>,
     /// The groups as other vocabularies spell them.
@@ -192,8 +192,11 @@ impl Catalog {
 
     /// The kind at a URL's group (vocabulary spelling, `""` for core), version and plural.
     pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<ServedResource>> {
-        let mut named = self.served.iter().filter(|(name, _)| *name == plural).map(|(_, served)| served);
-        named.find(|served| served.group == group && served.def.version == version)
+        let first = first_bytes(plural);
+        let mut named = self.served.iter().filter(|(bytes, _)| *bytes == first).map(|(_, served)| served);
+        named.find(|served| {
+            served.def.plural == plural && served.group == group && served.def.version == version
+        })
     }
 
     /// The spelling in which a text names a served group, or group and version, that this server spells
@@ -255,7 +258,7 @@ impl Catalog {
                 Some(at) => self.unserved.remove(at),
                 None => self.made(resource, tables, behaviours),
             };
-            self.served.push((resource.plural, served));
+            self.served.push((first_bytes(resource.plural), served));
         }
         self.group_versions.push(ServedGroupVersion {
             group,
@@ -265,6 +268,14 @@ impl Catalog {
             resources,
         });
     }
+}
+
+/// The first bytes of a name, with zeros behind a shorter one.
+fn first_bytes(name: &str) -> u64 {
+    let mut bytes = [0; 8];
+    let length = name.len().min(bytes.len());
+    bytes[..length].copy_from_slice(&name.as_bytes()[..length]);
+    u64::from_ne_bytes(bytes)
 }
 
 impl Catalog {

@@ -11,18 +11,13 @@ use orch_auth::{
     },
     user::{GROUP_AUTHENTICATED, UserInfo},
 };
-use orch_tests::{
-    TestServer,
-    client::Protocol,
-    objects::{CONFIG_MAPS, config_map},
-};
+use orch_tests::TestServer;
 use serde_json::json;
 
 use super::{
-    READERS, TURN, TURNS, VALUE_BYTES,
-    load::{Load, get},
     process,
     report::{Report, Wanted},
+    side_by_side,
 };
 
 /// Roles, bindings, and bindings of the user that decisions are about.
@@ -119,32 +114,15 @@ fn changes(report: &mut Report, index: &mut Index) {
     report.micros("change of a role", began.elapsed() / CHANGES, Wanted::AtMost(20.0));
 }
 
-/// GET by a user who may because of a role, beside one for whom everything is allowed, in turns.
+/// GET by a user who may because of a role, beside one for whom everything is allowed.
 async fn gets(report: &mut Report) {
     let open = TestServer::options().flag("--authorization-mode=AlwaysAllow").start().await;
     let guarded = TestServer::start().await;
-    for server in [&open, &guarded] {
-        let map = config_map("a", &"x".repeat(VALUE_BYTES));
-        server.admin().post(CONFIG_MAPS, &map).await.expect(201);
-    }
     let binding = json!({
         "metadata": {"name": "b"}, "subjects": [{"kind": "Group", "name": "devs"}],
         "roleRef": {"kind": "ClusterRole", "name": "view"},
     });
     guarded.admin().post(BINDING_PATH, &binding).await.expect(201);
-    let shape = get(&format!("{CONFIG_MAPS}/a")).by("Bearer tok-bob");
-    let ours = Load::open(&guarded, guarded.address(), Protocol::Http1, READERS).await;
-    let limit = Load::open(&open, open.address(), Protocol::Http1, READERS).await;
-    let (mut measured, mut best) = (Vec::new(), Vec::new());
-    let cpu = process::cpu_seconds(guarded.pid());
-    for turn in 0..=TURNS {
-        let (a, b) = (ours.run(TURN, shape.clone()).await, limit.run(TURN, shape.clone()).await);
-        // The first turn warms up.
-        if turn > 0 {
-            measured.push(a);
-            best.push(b);
-        }
-    }
-    let cpu = (process::cpu_seconds(guarded.pid()) - cpu) / ours.answers() as f64;
-    report.ratio("GET with RBAC", "GET with AlwaysAllow", &measured, &best, cpu, Wanted::AtLeast(0.96));
+    let (guarded, open) = (("GET with RBAC", &guarded), ("GET with AlwaysAllow", &open));
+    side_by_side::gets(report, guarded, open, Wanted::AtLeast(0.96)).await;
 }

@@ -1,8 +1,8 @@
 //! The server beside what the machine can do at best, measured in one run, in turns.
 //!
 //! `cargo bench -p orch-tests` prints a table of ratios and sizes with the wanted values beside them. With
-//! `-- --check` it fails where one is missed; `-- --only=reads` (or `access`, `fairness`, `lists`,
-//! `versions`, `watches`, `creates`, `starts`, `garbage`, `namespaces`, `kinds`, `rollout`, `mixed`,
+//! `-- --check` it fails where one is missed; `-- --only=reads` (or `access`, `fairness`, `audit`,
+//! `lists`, `versions`, `watches`, `creates`, `starts`, `garbage`, `namespaces`, `kinds`, `rollout`, `mixed`,
 //! `instructions`, `etcd`) measures a part. Bare numbers mean little on a machine that others use too: look
 //! at the ratios.
 
@@ -20,6 +20,7 @@ use orch_tests::{
 };
 
 mod access;
+mod audit;
 mod bare;
 mod counted;
 mod daemon_set;
@@ -42,6 +43,7 @@ mod ownership;
 mod process;
 mod report;
 mod rollout;
+mod side_by_side;
 mod transactions;
 mod watches;
 mod writes;
@@ -109,6 +111,9 @@ async fn measure(report: &mut Report, only: Option<&str>) {
     }
     if wanted("fairness") {
         fairness::measure(report).await;
+    }
+    if wanted("audit") {
+        audit::measure(report).await;
     }
     if wanted("lists") {
         lists::memory(report).await;

@@ -4,7 +4,7 @@
 //! `ORCH_MIXED_MINUTES` says how long: one minute, unless it is set. What is said about memory and files
 //! counts from [`SETTLED`] on, when history is full.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use orch_tests::{
@@ -16,7 +16,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{
-    READERS, VALUE_BYTES,
+    READERS, VALUE_BYTES, audit,
     bare::BareServer,
     load::{Load, Shape, create, get, replace},
     process,
@@ -97,16 +97,8 @@ fn minutes() -> f64 {
 /// A server that records by the policy that ships as an example.
 async fn start() -> (TestServer, TempDir) {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
-    let policy = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/audit-policy.yaml");
-    let server = TestServer::options()
-        .flag(format!("--audit-policy-file={}", policy.display()))
-        .flag(format!("--audit-log-path={}", directory.path().join("audit.log").display()))
-        .flag("--audit-log-mode=batch")
-        .flag("--audit-log-maxsize=10")
-        .flag("--audit-log-maxbackup=1")
-        .flag("--history-retention=1m")
-        .start()
-        .await;
+    let options = audit::recording(TestServer::options(), directory.path());
+    let server = options.flag("--history-retention=1m").start().await;
     (server, directory)
 }
 

@@ -33,7 +33,7 @@ pub async fn measure(report: &mut Report) {
     });
     let begun = Instant::now();
     admin.post(SETS, &set).await.expect(201);
-    everywhere(&admin, &mut fleet, |_| {}).await;
+    everywhere(&admin, &mut fleet, "one", |_| {}).await;
     report.time("500 nodes run a daemon set", begun.elapsed(), Wanted::AtMost(10_000.0));
     let begun = Instant::now();
     let change = json!({"spec": {"template": {"spec": template("two")}}});
@@ -43,7 +43,7 @@ pub async fn measure(report: &mut Report) {
         fewest = fewest.min(pods.values().filter(|pod| is_serving(pod)).count());
         assert!(fewest >= NODES - UNAVAILABLE && pods.len() <= NODES, "{fewest} of {} serve", pods.len());
     };
-    everywhere(&admin, &mut fleet, within_limits).await;
+    everywhere(&admin, &mut fleet, "two", within_limits).await;
     assert_eq!(fewest, NODES - UNAVAILABLE, "as many at a time as may be");
     report.time("500 nodes roll over, 10% at a time", begun.elapsed(), Wanted::AtMost(20_000.0));
 }
@@ -52,19 +52,25 @@ fn template(image: &str) -> Value {
     json!({"containers": [{"name": "c", "image": image}]})
 }
 
-/// Plays the nodes until each has an available pod of the newest template, and looks at the pods after every
-/// event.
-async fn everywhere(admin: &Client, fleet: &mut Fleet, mut look: impl FnMut(&BTreeMap<String, Value>)) {
+/// Plays the nodes until each has an available pod with this image, as the set and the pods say, and looks at
+/// the pods after every event.
+async fn everywhere(
+    admin: &Client,
+    fleet: &mut Fleet,
+    image: &str,
+    mut look: impl FnMut(&BTreeMap<String, Value>),
+) {
     let mut watch = admin.watch(&format!("{SETS}?watch=1")).await;
-    loop {
+    let mut is_everywhere = false;
+    let is_new = |pod: &&Value| is_serving(pod) && pod["spec"]["containers"][0]["image"] == image;
+    // The pods are told beside the set, and may be behind it.
+    while !is_everywhere || fleet.pods.values().filter(is_new).count() < NODES {
         tokio::select! {
             event = fleet.event() => fleet.take(event, &mut look).await,
             event = watch.event() => {
                 let (metadata, status) = (&event["object"]["metadata"], &event["object"]["status"]);
                 let counts = ["updatedNumberScheduled", "numberAvailable"].map(|field| &status[field]);
-                if metadata["generation"] == status["observedGeneration"] && counts == [NODES; 2] {
-                    return;
-                }
+                is_everywhere = metadata["generation"] == status["observedGeneration"] && counts == [NODES; 2];
             }
         }
     }

@@ -56,7 +56,7 @@ pub enum DryRun {
 }
 
 /// The labels of a request. Requests with the same labels are counted together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct RequestLabels {
     verb: &'static str,
     dry_run: DryRun,
@@ -173,6 +173,17 @@ impl RequestLabels {
     }
 }
 
+impl PartialEq for RequestLabels {
+    fn eq(&self, other: &Self) -> bool {
+        is_same(self.verb, other.verb)
+            && self.dry_run == other.dry_run
+            && is_same(self.scope, other.scope)
+            && self.subject == other.subject
+    }
+}
+
+impl Eq for RequestLabels {}
+
 impl PartialEq for Subject {
     /// Each kind has one static row, so comparing addresses is enough.
     fn eq(&self, other: &Self) -> bool {
@@ -180,14 +191,19 @@ impl PartialEq for Subject {
             (
                 Subject::Resource { def, subresource },
                 Subject::Resource { def: other, subresource: other_subresource },
-            ) => ptr::eq(*def, *other) && subresource == other_subresource,
-            (Subject::Path(path), Subject::Path(other)) => path == other,
+            ) => ptr::eq(*def, *other) && is_same(subresource, other_subresource),
+            (Subject::Path(path), Subject::Path(other)) => is_same(path, other),
             _ => false,
         }
     }
 }
 
 impl Eq for Subject {}
+
+/// Equal texts nearly always have one address, because they come from one place.
+fn is_same(text: &'static str, other: &'static str) -> bool {
+    ptr::eq(text, other) || text == other
+}
 
 /// Every request looks its series up. Addresses and lengths tell nearly all labels apart, and hashing them is
 /// faster than hashing text.

@@ -35,6 +35,13 @@ pub use file::Rotation;
 /// How long a request waits for its line.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long lines wait for others where no request waits for them: being woken for each costs more than
+/// writing it.
+const REST: Duration = Duration::from_millis(5);
+
+/// A smaller buffer may be full before the rest is over.
+const ROOM_TO_REST: usize = 1000;
+
 /// How the lines are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -75,8 +82,9 @@ pub struct Settings {
 /// A running log.
 #[derive(Debug)]
 pub struct Log {
-    mode: Mode,
+    settings: Settings,
     queue: Queue,
+    counters: Arc<Counters>,
     is_stalled: Arc<AtomicBool>,
 }
 
@@ -87,7 +95,7 @@ impl Log {
     /// Where the file cannot be opened or made.
     pub fn start(settings: Settings, counters: &Arc<Counters>) -> Result<Self, AuditError> {
         let (queue, entries) = Queue::new(settings.buffer, counters);
-        let (mode, is_stalled) = (settings.mode, Arc::new(AtomicBool::new(false)));
+        let is_stalled = Arc::new(AtomicBool::new(false));
         let output: Box<dyn Lines> = match &settings.output {
             Output::Stdout => Box::new(io::stdout()),
             Output::File(path, rotation) => {
@@ -97,20 +105,24 @@ impl Log {
         };
         let mut writer = Writer {
             output,
-            settings,
-            counters: Arc::clone(counters),
+            max_batch: settings.max_batch,
+            rests: settings.mode == Mode::Batch && settings.buffer >= ROOM_TO_REST,
             losses: Losses::new(counters, Plugin::Log),
             is_stalled: Arc::clone(&is_stalled),
         };
         let spawned = thread::Builder::new().name("audit-log".to_owned()).spawn(move || writer.run(entries));
         spawned.map_err(|source| AuditError::Log { path: PathBuf::from("-"), source })?;
-        Ok(Log { mode, queue, is_stalled })
+        Ok(Log { settings, queue, counters: Arc::clone(counters), is_stalled })
     }
 
-    pub(super) async fn process(&self, event: &Arc<Event>) -> bool {
-        match self.mode {
+    pub(super) fn mode(&self) -> Mode {
+        self.settings.mode
+    }
+
+    pub(super) async fn process(&self, event: &Event) -> bool {
+        match self.settings.mode {
             Mode::Batch => {
-                self.queue.push(event, None);
+                self.post(event);
                 true
             }
             Mode::Blocking => {
@@ -121,8 +133,10 @@ impl Log {
         }
     }
 
-    pub(super) fn post(&self, event: &Arc<Event>) {
-        self.queue.push(event, None);
+    pub(super) fn post(&self, event: &Event) {
+        if let Some(line) = self.line(event) {
+            self.queue.push(line, None);
+        }
     }
 
     pub(super) async fn flush(&self) {
@@ -130,13 +144,14 @@ impl Log {
     }
 
     /// Whether the event is in the log. Nobody waits for a log that is stalled.
-    async fn written(&self, event: &Arc<Event>) -> bool {
+    async fn written(&self, event: &Event) -> bool {
+        let Some(line) = self.line(event) else { return false };
         if self.is_stalled.load(Ordering::Relaxed) {
-            self.queue.push(event, None);
+            self.queue.push(line, None);
             return false;
         }
         let (told, written) = oneshot::channel();
-        if !self.queue.push(event, Some(told)) {
+        if !self.queue.push(line, Some(told)) {
             return false;
         }
         if let Ok(is_written) = tokio::time::timeout(PATIENCE, written).await {
@@ -145,6 +160,16 @@ impl Log {
         self.is_stalled.store(true, Ordering::Relaxed);
         tracing::error!(patience = ?PATIENCE, "the audit log is stalled: requests do not wait for it any more");
         false
+    }
+
+    /// The line of an event; nothing where it is too large.
+    fn line(&self, event: &Event) -> Option<Vec<u8>> {
+        let Settings { format, truncation, api_version, .. } = &self.settings;
+        let text = |event: &Event| match format {
+            Format::Json => event.line(api_version),
+            Format::Legacy => event.legacy_line(),
+        };
+        Truncation::fit(truncation.as_ref(), event, text, &self.counters)
     }
 }
 
@@ -171,8 +196,9 @@ impl Lines for io::Stdout {
 /// What the thread has.
 struct Writer {
     output: Box<dyn Lines>,
-    settings: Settings,
-    counters: Arc<Counters>,
+    max_batch: usize,
+    /// Whether lines wait for others.
+    rests: bool,
     losses: Losses,
     is_stalled: Arc<AtomicBool>,
 }
@@ -182,6 +208,9 @@ impl Writer {
     fn run(&mut self, mut entries: Receiver) {
         let mut batch = Vec::new();
         while let Some(first) = entries.blocking_recv() {
+            if self.rests && entries.len() < self.max_batch {
+                thread::sleep(REST);
+            }
             let mut next = Some(first);
             let mut flushed = Vec::new();
             while let Some(entry) = next {
@@ -189,7 +218,7 @@ impl Writer {
                     Entry::Event(buffered) => batch.push(buffered),
                     Entry::Flush(told) => flushed.push(told),
                 }
-                let is_full = batch.len() >= self.settings.max_batch || !flushed.is_empty();
+                let is_full = batch.len() >= self.max_batch || !flushed.is_empty();
                 next = if is_full { None } else { entries.try_recv().ok() };
             }
             self.write(&mut batch);
@@ -204,14 +233,11 @@ impl Writer {
     fn write(&mut self, batch: &mut Vec<Buffered>) {
         let (mut lines, mut written) = (Vec::new(), Vec::new());
         for buffered in batch.drain(..) {
-            let Some(line) = self.line(&buffered.event) else {
-                buffered.tell(false);
-                continue;
-            };
+            let line = &buffered.text;
             if !lines.is_empty() && (lines.len() + line.len()) as u64 > self.output.room() {
                 self.put(&mut lines, &mut written);
             }
-            lines.extend_from_slice(&line);
+            lines.extend_from_slice(line);
             written.push(buffered);
         }
         self.put(&mut lines, &mut written);
@@ -228,15 +254,6 @@ impl Writer {
         }
         lines.clear();
         written.drain(..).for_each(|buffered| buffered.tell(outcome.is_ok()));
-    }
-
-    fn line(&self, event: &Event) -> Option<Vec<u8>> {
-        let Settings { format, truncation, api_version, .. } = &self.settings;
-        let text = |event: &Event| match format {
-            Format::Json => event.line(api_version),
-            Format::Legacy => event.legacy_line(),
-        };
-        Truncation::fit(truncation.as_ref(), event, text, &self.counters)
     }
 }
 

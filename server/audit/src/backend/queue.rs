@@ -7,10 +7,7 @@ use std::sync::{
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{
-    counters::{Counters, Plugin},
-    event::Event,
-};
+use crate::counters::{Counters, Plugin};
 
 /// The most that events in a buffer may take, in bytes, however few they are.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -24,10 +21,10 @@ pub(super) enum Entry {
     Flush(oneshot::Sender<()>),
 }
 
-/// An event in a buffer. Its bytes count until it is dropped.
+/// The text of an event in a buffer. Its bytes count until it is dropped.
 #[derive(Debug)]
 pub(super) struct Buffered {
-    pub(super) event: Arc<Event>,
+    pub(super) text: Vec<u8>,
     /// Is told whether the event was recorded.
     pub(super) told: Option<oneshot::Sender<bool>>,
     bytes: Arc<AtomicUsize>,
@@ -49,11 +46,11 @@ impl Queue {
     }
 
     /// Puts an event in. One that does not fit is lost and counted.
-    pub(super) fn push(&self, event: &Arc<Event>, told: Option<oneshot::Sender<bool>>) -> bool {
-        let size = event.size();
+    pub(super) fn push(&self, text: Vec<u8>, told: Option<oneshot::Sender<bool>>) -> bool {
+        let size = text.capacity();
         // An event that is larger than the buffer fits into an empty one.
         let before = self.bytes.fetch_add(size, Ordering::Relaxed);
-        let buffered = Buffered { event: Arc::clone(event), told, bytes: Arc::clone(&self.bytes) };
+        let buffered = Buffered { text, told, bytes: Arc::clone(&self.bytes) };
         let fits = before == 0 || before + size <= MAX_BYTES;
         let is_in = fits && self.sender.try_send(Entry::Event(buffered)).is_ok();
         if !is_in {
@@ -84,31 +81,29 @@ impl Buffered {
 
 impl Drop for Buffered {
     fn drop(&mut self) {
-        self.bytes.fetch_sub(self.event.size(), Ordering::Relaxed);
+        self.bytes.fetch_sub(self.text.capacity(), Ordering::Relaxed);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::tests::full;
 
     #[test]
     fn a_buffer_is_bounded_in_events_and_in_bytes() {
         let counters = Arc::new(Counters::default());
         let (queue, mut receiver) = Queue::new(2, &counters);
-        let small = Arc::new(full());
-        assert!(queue.push(&small, None) && queue.push(&small, None));
-        assert!(!queue.push(&small, None));
+        let small = || b"{}".to_vec();
+        assert!(queue.push(small(), None) && queue.push(small(), None));
+        assert!(!queue.push(small(), None));
         assert_eq!(counters.errors(Plugin::Buffered), 1);
         while receiver.try_recv().is_ok() {}
         assert_eq!(queue.bytes.load(Ordering::Relaxed), 0);
 
-        let large = Arc::new(Event { response_object: Some(vec![b' '; MAX_BYTES].into()), ..full() });
-        assert!(queue.push(&large, None), "into an empty buffer");
-        assert!(!queue.push(&small, None));
+        assert!(queue.push(vec![b' '; MAX_BYTES + 1], None), "into an empty buffer");
+        assert!(!queue.push(small(), None));
         drop(receiver.try_recv().unwrap());
-        assert!(queue.push(&small, None));
+        assert!(queue.push(small(), None));
         assert_eq!(counters.errors(Plugin::Buffered), 2);
     }
 }

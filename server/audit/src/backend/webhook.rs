@@ -120,22 +120,35 @@ impl Webhook {
         Webhook { mode, queue, sender }
     }
 
-    pub(super) async fn process(&self, event: &Arc<Event>) -> bool {
+    pub(super) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    pub(super) async fn process(&self, event: &Event) -> bool {
         match self.mode {
             Mode::Batch => {
-                self.queue.push(event, None);
+                self.post(event);
                 true
             }
             Mode::Blocking => {
-                self.sender.send(&[event]).await;
+                self.sent(event).await;
                 true
             }
-            Mode::BlockingStrict => self.sender.send(&[event]).await,
+            Mode::BlockingStrict => self.sent(event).await,
         }
     }
 
-    pub(super) fn post(&self, event: &Arc<Event>) {
-        self.queue.push(event, None);
+    pub(super) fn post(&self, event: &Event) {
+        if let Some(text) = self.sender.text(event) {
+            self.queue.push(text, None);
+        }
+    }
+
+    async fn sent(&self, event: &Event) -> bool {
+        match self.sender.text(event) {
+            Some(text) => self.sender.send(&[&*text]).await,
+            None => false,
+        }
     }
 
     pub(super) async fn flush(&self) {
@@ -159,24 +172,23 @@ impl std::fmt::Debug for Sender {
 }
 
 impl Sender {
+    /// The text of an event; nothing where it is too large.
+    fn text(&self, event: &Event) -> Option<Vec<u8>> {
+        Truncation::fit(self.settings.truncation.as_ref(), event, Event::text, &self.counters)
+    }
+
     /// Sends events, in several lists where one would be too large. Whether all arrived.
-    async fn send(&self, events: &[&Arc<Event>]) -> bool {
-        let Settings { truncation, max_batch_bytes, .. } = &self.settings;
+    async fn send(&self, events: &[&[u8]]) -> bool {
         let (mut list, mut count, mut all) = (self.begin(), 0, true);
-        for event in events {
-            let text = Truncation::fit(truncation.as_ref(), event, Event::text, &self.counters);
-            let Some(text) = text else {
-                all = false;
-                continue;
-            };
-            if count > 0 && list.len() + text.len() > *max_batch_bytes {
+        for text in events {
+            if count > 0 && list.len() + text.len() > self.settings.max_batch_bytes {
                 all &= self.deliver(std::mem::replace(&mut list, self.begin()), count).await;
                 count = 0;
             }
             if count > 0 {
                 list.push(b',');
             }
-            list.extend_from_slice(&text);
+            list.extend_from_slice(text);
             count += 1;
         }
         all && (count == 0 || self.deliver(list, count).await)
@@ -277,8 +289,8 @@ impl Worker {
         if !is_urgent {
             self.throttled().await;
         }
-        let events: Vec<&Arc<Event>> = self.batch.iter().map(|buffered| &buffered.event).collect();
-        let is_sent = self.sender.send(&events).await;
+        let texts: Vec<&[u8]> = self.batch.iter().map(|buffered| &*buffered.text).collect();
+        let is_sent = self.sender.send(&texts).await;
         self.batch.drain(..).for_each(|buffered| buffered.tell(is_sent));
     }
 

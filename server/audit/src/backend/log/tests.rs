@@ -51,13 +51,14 @@ fn start(mode: Mode) -> Fixture {
     let (text, is_stalled) = (Arc::default(), Arc::new(AtomicBool::new(false)));
     let mut writer = Writer {
         output: Box::new(Gate { permissions: permitted, text: Arc::clone(&text) }),
-        settings: settings(mode),
-        counters: Arc::clone(&counters),
+        max_batch: 1,
+        rests: false,
         losses: Losses::new(&counters, Plugin::Log),
         is_stalled: Arc::clone(&is_stalled),
     };
     thread::spawn(move || writer.run(entries));
-    Fixture { log: Log { mode, queue, is_stalled }, counters, permissions, text }
+    let log = Log { settings: settings(mode), queue, counters: Arc::clone(&counters), is_stalled };
+    Fixture { log, counters, permissions, text }
 }
 
 #[tokio::test]
