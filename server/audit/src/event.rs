@@ -136,21 +136,27 @@ impl ResponseStatus {
 impl Event {
     /// The JSON text without kind and version, as in a list of events.
     pub fn text(&self) -> Vec<u8> {
-        self.text_of(None)
+        let mut text = Vec::with_capacity(self.size());
+        self.append_to(&mut text);
+        text
     }
 
     /// The whole JSON text of an event in this version, as a line of a log.
     pub fn line(&self, api_version: &str) -> Vec<u8> {
-        let mut line = self.text_of(Some(api_version));
+        let mut line = Vec::with_capacity(self.size());
+        for piece in [r#"{"kind":"Event","apiVersion":""#, api_version, "\""] {
+            line.extend_from_slice(piece.as_bytes());
+        }
+        let end = line.len();
+        self.append_to(&mut line);
+        // The members go on.
+        line[end] = b',';
         line.push(b'\n');
         line
     }
 
-    fn text_of(&self, api_version: Option<&str>) -> Vec<u8> {
-        let mut text = Vec::with_capacity(self.size());
+    fn append_to(&self, text: &mut Vec<u8>) {
         let head = Head {
-            kind: api_version.map(|_| "Event"),
-            api_version,
             level: self.level.name(),
             audit_id: &self.audit_id,
             stage: self.stage.name(),
@@ -162,7 +168,7 @@ impl Event {
             user_agent: &self.user_agent,
             object_ref: self.object_ref.as_ref(),
         };
-        append(&mut text, &head);
+        append(text, &head);
         text.pop();
         let status = self.response_status.as_ref().map(|status| &status.text);
         for (name, part) in [
@@ -182,10 +188,8 @@ impl Event {
             annotations: &self.annotations,
         };
         let end = text.len();
-        append(&mut text, &tail);
-        // The members go on.
+        append(text, &tail);
         text[end] = b',';
-        text
     }
 
     /// The line of the older log format, which is for people.
@@ -206,10 +210,6 @@ impl Event {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Head<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    api_version: Option<&'a str>,
     level: &'static str,
     #[serde(rename = "auditID")]
     audit_id: &'a str,

@@ -219,7 +219,7 @@ async fn stop(controls: &mut mpsc::Receiver<Control>) -> Option<oneshot::Sender<
     }
 }
 
-/// The revision of all removals that nobody saw between `before` and `last`: the first one that no record has.
+/// The revision of all removals that nobody saw between `before` and `last`: the first one without a record.
 ///
 /// When each of them happened is gone. A client that has read up to a version, and goes on at another server,
 /// is told there what came after it. So no removal may be told under a later version than its own: the

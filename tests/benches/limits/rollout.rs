@@ -70,7 +70,8 @@ async fn everywhere(
             event = watch.event() => {
                 let (metadata, status) = (&event["object"]["metadata"], &event["object"]["status"]);
                 let counts = ["updatedNumberScheduled", "numberAvailable"].map(|field| &status[field]);
-                is_everywhere = metadata["generation"] == status["observedGeneration"] && counts == [NODES; 2];
+                let is_observed = metadata["generation"] == status["observedGeneration"];
+                is_everywhere = is_observed && counts == [NODES; 2];
             }
         }
     }

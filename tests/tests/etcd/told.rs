@@ -100,8 +100,8 @@ async fn start_over(client: &Client, seen: u64, told: &mut Told) -> u64 {
 
 /// Panics where a watch was not told everything, once and in order; where two watches were told different
 /// things; and where they were told what nobody has written, or not told what was acknowledged. Between the
-/// versions of `merged` a server may have told differences alone: not each state, and removals at a version of
-/// its own.
+/// versions of `merged` a server may have told differences alone: not each state, and removals at a version
+/// of its own.
 pub fn judge(all: &[Told], operations: &[Operation], last: u64, merged: &[(u64, u64)]) {
     let is_within = |gaps: &[(u64, u64)], version| {
         gaps.iter().any(|(after, up_to)| version > *after && version <= *up_to)
