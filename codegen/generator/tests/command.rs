@@ -12,7 +12,7 @@ use orch_codegen::scaffold;
 const META: &str = "tests/fixtures/meta";
 
 /// The schema folders of the repository.
-const FOLDERS: [&str; 2] = ["../../schema", "../../examples/widgets/schema"];
+const FOLDERS: [&str; 3] = ["../../schema", "../../examples/widgets/schema", "../../examples/bakery/schema"];
 
 /// The folder of several schema folders, one for each release. They have one schema of schema files, beside
 /// them.
@@ -66,6 +66,9 @@ fn check_and_show_see_what_the_build_script_imports() {
     let output = run(&["--schema", WIDGETS, "show", "Widget"]);
     assert_eq!(code(&output), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).contains("pub struct Widget"), "{}", stdout(&output));
+    let output = run(&["--schema", "../../examples/bakery/schema", "check"]);
+    assert_eq!((code(&output), stderr(&output).as_str()), (Some(0), ""));
+    assert!(stdout(&output).ends_with(" 0 errors, 0 warnings\n"), "{}", stdout(&output));
 }
 
 #[test]

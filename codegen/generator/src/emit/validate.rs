@@ -18,7 +18,7 @@ mod value;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-pub(in crate::emit) use self::scope::Scope;
+pub(in crate::emit) use self::{checks::ignored, scope::Scope};
 pub use self::{update::rules as update_rules, value::rules};
 use super::{emitter::Emitter, expression};
 use crate::model::Type;

@@ -90,6 +90,8 @@ fn rules_are_told_as_clients_know_them() {
         ),
         (json!({"size": 3}), vec!["size: Forbidden: must be even"]),
         (json!({"size": 4}), vec![]),
+        // A field that is ignored breaks none of its rules.
+        (json!({"size": 3, "name": "free"}), vec![]),
         (json!({"name": "abcdefghij"}), vec!["cel.bind"]),
         (json!({"wish": {"text": ""}}), vec!["a wish has a text"]),
         (json!({"wish": {"text": "y"}}), vec![]),

@@ -8,7 +8,7 @@ use super::{
     conversion, rule,
 };
 use crate::{
-    emit::emitter::Emitter,
+    emit::{emitter::Emitter, validate::ignored},
     expression::scope,
     model::{
         Field, ListSemantics, ObjectType, Omitted, Resolved, Type, TypeId, TypeKind, Usage, ValidationRule,
@@ -30,7 +30,8 @@ pub fn implementation(
     let path = emitter.import("orch_runtime::path", "Path");
     let validation = emitter.import("orch_runtime::field_error", "Validation");
     let own = own_rules(emitter, id, ty, object);
-    let fields: Vec<Rules> = object.fields.iter().filter_map(|field| field_rules(emitter, field)).collect();
+    let fields: Vec<Rules> =
+        object.fields.iter().filter_map(|field| judged_rules(emitter, object, field)).collect();
     let uses_old = !own.is_empty() || !others.is_empty() || fields.iter().any(|rules| rules.uses_old);
     let old = format_ident!("{}", if uses_old { "old" } else { "_old" });
     let fields = fields.iter().map(|rules| &rules.code);
@@ -67,6 +68,16 @@ impl Rules {
     fn old(&self, state: &TokenStream) -> Option<TokenStream> {
         self.uses_old.then(|| quote!(let old = #state;))
     }
+}
+
+/// The rules of a field, where a rule of the object does not let it be ignored.
+fn judged_rules<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, field: &'m Field) -> Option<Rules> {
+    let Rules { code, uses_old } = field_rules(emitter, field)?;
+    let code = match ignored(emitter, object, &field.name) {
+        Some(conditions) => quote!(if !(#conditions) { #code }),
+        None => code,
+    };
+    Some(Rules { code, uses_old })
 }
 
 /// The rules of a field and of what is below it, where it is given.

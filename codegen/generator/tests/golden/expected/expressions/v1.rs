@@ -2264,22 +2264,24 @@ impl Validate for Plan {
                 }
             }
         }
-        if let Some(value) = &self.size {
-            let at = &path.field("size");
-            let old = old.and_then(|old| old.size.as_ref());
-            {
-                let outcome = expression::outcome(|| Ok(
-                    expression::remainder(*value, 2i64)? == 0i64,
-                ));
-                if outcome != Ok(true) && old != Some(value) {
-                    expression::Rule {
-                        text: "self % 2 == 0",
-                        message: Some("must be even"),
-                        reason: Reason::Forbidden,
-                        is_warning: false,
-                        type_name: "integer",
+        if !(self.name.as_str() == "free") {
+            if let Some(value) = &self.size {
+                let at = &path.field("size");
+                let old = old.and_then(|old| old.size.as_ref());
+                {
+                    let outcome = expression::outcome(|| Ok(
+                        expression::remainder(*value, 2i64)? == 0i64,
+                    ));
+                    if outcome != Ok(true) && old != Some(value) {
+                        expression::Rule {
+                            text: "self % 2 == 0",
+                            message: Some("must be even"),
+                            reason: Reason::Forbidden,
+                            is_warning: false,
+                            type_name: "integer",
+                        }
+                            .report(outcome, || None, at, at, cx);
                     }
-                        .report(outcome, || None, at, at, cx);
                 }
             }
         }
