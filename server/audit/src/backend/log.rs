@@ -209,6 +209,7 @@ impl Writer {
         let mut batch = Vec::new();
         while let Some(first) = entries.blocking_recv() {
             if self.rests && entries.len() < self.max_batch {
+                #[expect(clippy::disallowed_methods, reason = "nothing tells that enough lines have come")]
                 thread::sleep(REST);
             }
             let mut next = Some(first);
