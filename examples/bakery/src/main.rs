@@ -1,4 +1,4 @@
-//! A server of bakeries, beside the product's own resources. All that a bakery is stands in the schema folder.
+//! A server of bakeries, beside the product's own resources. The schema folder says all of what a bakery is.
 
 include!(concat!(env!("OUT_DIR"), "/bakery.rs"));
 

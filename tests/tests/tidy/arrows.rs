@@ -112,6 +112,18 @@ pub const ARROWS: &[(&str, &[&str])] = &[
             "?orch-storage",
         ],
     ),
+    (
+        "bakery",
+        &[
+            "orch-api",
+            "orch-apiserver",
+            "orch-runtime",
+            "!orch-codegen",
+            "?orch-codegen",
+            "?orch-proof",
+            "?orch-tests",
+        ],
+    ),
     ("controller", &["orch-api", "orch-client", "orch-runtime", "!orch-codegen", "?orch-apiserver"]),
     (
         "history",
@@ -162,6 +174,9 @@ const NAMED_IN_NO_FILE: &[(&str, &str, &str)] = &[
     ("orch-agreement", "serde", "what the generator writes"),
     ("orch-meta", "serde", "what the generator writes"),
     ("orch-api", "orch-client", "what the generator writes with the feature client"),
+    ("bakery", "orch-proof", "what the generator writes"),
+    ("bakery", "orch-runtime", "what the generator writes"),
+    ("bakery", "serde", "what the generator writes"),
     ("controller", "orch-runtime", "what the generator writes"),
     ("controller", "serde", "what the generator writes"),
     ("history", "orch-proof", "what the generator writes"),

@@ -18,7 +18,7 @@ mod value;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-pub(in crate::emit) use self::{checks::ignored, scope::Scope};
+pub(in crate::emit) use self::scope::Scope;
 pub use self::{update::rules as update_rules, value::rules};
 use super::{emitter::Emitter, expression};
 use crate::model::Type;
@@ -30,7 +30,8 @@ pub fn implementation(emitter: &Emitter<'_>, ty: &Type) -> TokenStream {
     let rules = rules(emitter, ty);
     let update_rules = update_rules(emitter, ty);
     let ratcheted = ratchet::rules(emitter, ty);
-    let expressions = expression::implementation(emitter, emitter.model.id(ty), ty, &ratcheted);
+    let ignored = |object: &_, field: &str| checks::ignored(emitter, object, field);
+    let expressions = expression::implementation(emitter, emitter.model.id(ty), ty, &ratcheted, &ignored);
     if rules.is_empty() && update_rules.is_empty() && expressions.is_none() {
         return quote!(impl #validate for #name {});
     }

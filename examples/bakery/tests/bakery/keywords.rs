@@ -78,7 +78,7 @@ fn every_message_is_told_by_a_test() {
     assert_eq!(untold.collect::<Vec<_>>(), [&NOT_SHOWN]);
 }
 
-/// A duplicate is told without the words of the expression that found it, as clients know it.
+/// A duplicate is told without the words of the expression that found it, as of `x-kubernetes-validations`.
 const NOT_SHOWN: &str = "two of them are the same";
 
 /// The longest part of a message in which no value stands: those are between braces.
@@ -122,7 +122,7 @@ struct Uses<'l> {
     seen: Vec<&'l Map<String, Value>>,
 }
 
-/// A form in which a value can be written: what it is in JSON, its schema, and the type that has its keywords.
+/// A form in which a value can be written: what it is in JSON, its schema, and the type with its keywords.
 struct Form<'l> {
     name: &'l str,
     schema: &'l Map<String, Value>,

@@ -36,7 +36,10 @@ pub fn bakery() -> Value {
             "breads": [{"name": "rye", "grams": 1000, "cents": 450, "oven": "stone", "flour": "Rye"}],
             "cakes": [{"name": "plum", "grams": 800, "oven": "big", "topping": {"glaze": "apricot"}}],
             "offers": [{"name": "rye", "grams": 1000}],
-            "shelves": [{"row": 1, "column": 1, "boxes": ["rye"]}, {"row": 2, "column": 1, "boxes": ["spare"]}],
+            "shelves": [
+                {"row": 1, "column": 1, "boxes": ["rye"]},
+                {"row": 2, "column": 1, "boxes": ["spare"]},
+            ],
             "tags": ["organic"],
             "labels": {"sort": "best"},
             "delivery": {"by": "Bike", "bike": {}},
@@ -56,9 +59,10 @@ fn day(day: &str) -> Value {
 fn computer() -> Value {
     json!({
         "certificate": "AAEC", "started": "2024-05-06T07:08:09.123456Z", "patience": "5m", "port": "http",
-        "load": 0.5, "name": "back", "oldName": "back", "group": "shop", "domain": "bread.example.com", "user": "ada",
-        "driver": "CSI.example.com", "provisioner": "example.com/Disk", "disk": "iqn.2001-04.com.example:disk",
-        "title": "The old one", "address": "10.1.2.3", "network": "10.0.0.0/8",
+        "load": 0.5, "name": "back", "oldName": "back", "group": "shop", "domain": "bread.example.com",
+        "user": "ada", "driver": "CSI.example.com", "provisioner": "example.com/Disk",
+        "disk": "iqn.2001-04.com.example:disk", "title": "The old one", "address": "10.1.2.3",
+        "network": "10.0.0.0/8",
         "homepage": "https://bread.example.com/", "servers": "a:1,b:2", "program": "/bin/till",
         "folder": "recipes", "menu": "menu.txt", "logo": "/logo.png", "ports": {"http": 80},
         "environment": {"PATH": "/bin", "LANG": "en"}, "headers": {"X-Till": "1"},

@@ -1,4 +1,4 @@
-//! Each rule of the schema file, broken once by a new bakery: what exactly the server answers, in which order.
+//! Each rule of the schema file, broken once by a new bakery: what exactly the server answers, in order.
 
 use orch_runtime::constraint;
 use orch_tests::client::Client;
@@ -9,8 +9,8 @@ use crate::{
     told::{Row, accepted, difference, refused, told, tried, warned},
 };
 
-/// Tries each row. `is_judged` says whether the causes come from expressions; after some others, these are not
-/// looked at.
+/// Tries each row. `is_judged` says whether the causes come from expressions; after some others, these are
+/// not looked at.
 async fn look(client: &Client, rows: Vec<Row>, is_judged: bool) {
     let mut differences = Vec::new();
     for row in rows {
@@ -46,7 +46,7 @@ fn with_conditions() -> Vec<Row> {
             r#"NotSupported metadata.annotations[orch.io/closed]: Unsupported value: "maybe": supported values: "yes", "no""#,
         ),
         refused(json!({"owner": null}), "Required spec.owner: Required value: somebody has signed the lease"),
-        // Nobody is there, so that hours are not judged; whatever else is wrong with the delivery is not told.
+        // Nobody is there: hours are not judged, and what else is wrong with the delivery is not told.
         accepted(json!({"bakers": 0, "delivery": null, "hours/0/closes": 99})),
         refused(
             json!({"bakers": 0, "delivery/radius": 0}),
@@ -122,7 +122,10 @@ fn about_several_values() -> Vec<Row> {
             r#"Invalid spec.labels[orch.io/sort]: Invalid value: "orch.io/sort": orch.io is reserved"#,
         ),
         refused(
-            json!({"ovens/4": oven("a"), "ovens/5": oven("b"), "ovens/6": oven("c"), "ovens/7": oven("d"), "ovens/8": oven("e")}),
+            json!({
+                "ovens/4": oven("a"), "ovens/5": oven("b"), "ovens/6": oven("c"), "ovens/7": oven("d"),
+                "ovens/8": oven("e"),
+            }),
             "TooLong spec.ovens[8].name: Too long: there is room for eight ovens",
         ),
         // Judged is what is behind `https://`.
@@ -132,7 +135,7 @@ fn about_several_values() -> Vec<Row> {
         ),
         // All names come before all prices.
         (
-            json!({"breads/0/cents": 451, "breads/1": {"name": "bread", "grams": 500, "crust": "Soft", "cents": 3}}),
+            json!({"breads/0/cents": 451, "breads/1": {"name": "bread", "grams": 500, "cents": 3}}),
             vec![
                 r#"NotSupported spec.breads[1].name: Unsupported value: "bread": breads have better names"#,
                 "Invalid spec.breads[0].cents: Invalid value: 451: there are no coins for 451",
@@ -253,7 +256,7 @@ fn of_breads_and_cakes() -> Vec<Row> {
             "Required spec.breads[0].crust: Required value: it is what holds slices together",
         ),
         refused(
-            json!({"breads/0/flour": "Wheat", "breads/0/crust": "Soft", "breads/0/seeds": "poppy", "breads/0/label": "Poppy"}),
+            json!({"breads/0/flour": "Wheat", "breads/0/seeds": "poppy", "breads/0/label": "Poppy"}),
             "Forbidden spec.breads[0].seeds: Forbidden: they do not go with Wheat",
         ),
         refused(
@@ -359,7 +362,9 @@ fn of_the_computer() -> Vec<Row> {
             "spec.computer.environment: an empty variable says nothing",
         ),
         refused(
-            json!({"computer/environment": {"PATH": "a".repeat(80), "A": "b".repeat(80), "B": "c".repeat(80)}}),
+            json!({"computer/environment": {
+                "PATH": "a".repeat(80), "A": "b".repeat(80), "B": "c".repeat(80),
+            }}),
             r#"Invalid spec.computer.environment: Invalid value: "object": must have at most 200 bytes together"#,
         ),
         refused(
@@ -473,7 +478,8 @@ fn of_bounds() -> Vec<Row> {
 fn in_order() -> Vec<Row> {
     vec![(
         json!({
-            "address/street": "X", "bakers": 101, "ovens/3/trays": 0, "front/seats": -1, "front/phones": ["x"],
+            "address/street": "X", "bakers": 101, "ovens/3/trays": 0, "front/seats": -1,
+            "front/phones": ["x"],
             "front/corner": {"street": "x".repeat(81), "number": "x".repeat(9)},
         }),
         vec![

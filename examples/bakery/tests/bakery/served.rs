@@ -47,7 +47,7 @@ async fn what_is_left_out_is_filled_in_and_what_is_empty_is_left_out() {
             ("/spec/till/account", json!("Ada")),
             ("/spec/stock/yeast", json!("1235m")),
             ("/status", json!({})),
-            // What is false is left out here, what is empty is kept; one field is null, the other one not given.
+            // What is false is left out here, what is empty is kept, and what is null is written.
             ("/spec/till/cards", json!(null)),
             ("/spec/till/greeting", json!("")),
             ("/spec/hours/0", json!({"day": "Monday", "opens": 7, "closes": 18, "visitors": null})),
@@ -151,10 +151,9 @@ async fn strategic_patches_follow_the_strategies() {
     assert_eq!(moved["spec"]["delivery"], json!({"by": "Van", "van": {"boxes": 20}, "radius": 3}));
     let replaced = change(json!({"closedOn": ["Sunday"]})).await;
     assert_eq!(replaced["spec"]["closedOn"], json!(["Sunday"]));
-    let gone = change(
-        json!({"hours": [{"day": "Saturday", "opens": 8, "closes": 12, "visitors": null}, {"day": "Monday", "$patch": "delete"}]}),
-    );
-    let days = gone.await["spec"]["hours"].clone();
+    let early = json!({"day": "Saturday", "opens": 8, "closes": 12, "visitors": null});
+    let gone = change(json!({"hours": [early, {"day": "Monday", "$patch": "delete"}]})).await;
+    let days = gone["spec"]["hours"].clone();
     let days: Vec<&Value> = days.as_array().unwrap().iter().map(|hours| &hours["day"]).collect();
     assert_eq!(days, ["Saturday", "Tuesday", "Wednesday", "Thursday", "Friday"]);
 }

@@ -8,20 +8,24 @@ use super::{
     conversion, rule,
 };
 use crate::{
-    emit::{emitter::Emitter, validate::ignored},
+    emit::emitter::Emitter,
     expression::scope,
     model::{
         Field, ListSemantics, ObjectType, Omitted, Resolved, Type, TypeId, TypeKind, Usage, ValidationRule,
     },
 };
 
+/// The conditions under which a field of an object is not judged.
+pub type Ignored<'i, 'm> = &'i dyn Fn(&'m ObjectType, &str) -> Option<TokenStream>;
+
 /// The constant and the method of `Validate`; nothing for a type without such rules. Other rules of the type
-/// that look at the object before come first.
-pub fn implementation(
-    emitter: &Emitter<'_>,
+/// that look at the object before come first. `ignored` says when a field is not judged.
+pub fn implementation<'m>(
+    emitter: &Emitter<'m>,
     id: TypeId,
-    ty: &Type,
+    ty: &'m Type,
     others: &[TokenStream],
+    ignored: Ignored<'_, 'm>,
 ) -> Option<TokenStream> {
     let TypeKind::Object(object) = &ty.kind else { return None };
     if !emitter.reach.expressions.contains(&id) {
@@ -30,8 +34,8 @@ pub fn implementation(
     let path = emitter.import("orch_runtime::path", "Path");
     let validation = emitter.import("orch_runtime::field_error", "Validation");
     let own = own_rules(emitter, id, ty, object);
-    let fields: Vec<Rules> =
-        object.fields.iter().filter_map(|field| judged_rules(emitter, object, field)).collect();
+    let rules = |field: &'m Field| Some(field_rules(emitter, field)?.unless(ignored(object, &field.name)));
+    let fields: Vec<Rules> = object.fields.iter().filter_map(rules).collect();
     let uses_old = !own.is_empty() || !others.is_empty() || fields.iter().any(|rules| rules.uses_old);
     let old = format_ident!("{}", if uses_old { "old" } else { "_old" });
     let fields = fields.iter().map(|rules| &rules.code);
@@ -68,16 +72,13 @@ impl Rules {
     fn old(&self, state: &TokenStream) -> Option<TokenStream> {
         self.uses_old.then(|| quote!(let old = #state;))
     }
-}
 
-/// The rules of a field, where a rule of the object does not let it be ignored.
-fn judged_rules<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, field: &'m Field) -> Option<Rules> {
-    let Rules { code, uses_old } = field_rules(emitter, field)?;
-    let code = match ignored(emitter, object, &field.name) {
-        Some(conditions) => quote!(if !(#conditions) { #code }),
-        None => code,
-    };
-    Some(Rules { code, uses_old })
+    /// The same, judged where the conditions do not hold.
+    fn unless(self, conditions: Option<TokenStream>) -> Self {
+        let Some(conditions) = conditions else { return self };
+        let code = self.code;
+        Rules { code: quote!(if !(#conditions) { #code }), ..self }
+    }
 }
 
 /// The rules of a field and of what is below it, where it is given.

@@ -291,11 +291,7 @@ fn met<'m>(
 }
 
 /// The conditions under which the rules of a field itself are not judged.
-pub(in crate::emit) fn ignored<'m>(
-    emitter: &Emitter<'m>,
-    object: &'m ObjectType,
-    name: &str,
-) -> Option<TokenStream> {
+pub(super) fn ignored<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, name: &str) -> Option<TokenStream> {
     let is_it = |check: &&Check| matches!(check.demand, Demand::Ignored) && field_of(check) == Some(name);
     let scope = Scope::new(object, "self");
     let all = object.checks.iter().filter(is_it).map(|check| {
