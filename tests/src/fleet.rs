@@ -13,6 +13,10 @@ use crate::client::{Client, Watch};
 
 const NODES: &str = "/api/v1/nodes";
 
+/// The node that a pod is made for, in its affinity.
+const MADE_FOR: &str = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution\
+    /nodeSelectorTerms/0/matchFields/0/values/0";
+
 /// See the module.
 pub struct Fleet {
     client: Client,
@@ -24,6 +28,8 @@ pub struct Fleet {
     pub broken: BTreeSet<String>,
     /// Whether no pod starts any more.
     pub stuck: bool,
+    /// Whether it is the scheduler too: pods that wait for one are bound to the nodes that they are made for.
+    pub schedules: bool,
 }
 
 impl Fleet {
@@ -44,7 +50,8 @@ impl Fleet {
         let items = list["items"].as_array().expect("a list has items").clone();
         let pods: BTreeMap<String, Value> =
             items.into_iter().map(|pod| (crate::objects::name(&pod).to_owned(), pod)).collect();
-        let fleet = Fleet { client, path, watch, pods, broken: BTreeSet::new(), stuck: false };
+        let broken = BTreeSet::new();
+        let fleet = Fleet { client, path, watch, pods, broken, stuck: false, schedules: false };
         for pod in fleet.pods.values() {
             fleet.act(pod).await;
         }
@@ -83,7 +90,9 @@ impl Fleet {
             // Somebody else may have been faster.
             let end = self.client.request(Method::DELETE, &format!("{path}?gracePeriodSeconds=0"));
             end.send().await;
-        } else if !node.is_empty() && pod["status"]["phase"] == "Pending" && !self.stuck {
+        } else if node.is_empty() {
+            self.schedule(pod, &path).await;
+        } else if pod["status"]["phase"] == "Pending" && !self.stuck {
             let status = if self.broken.contains(node) {
                 json!({"phase": "Failed", "reason": "Broken"})
             } else {
@@ -91,6 +100,14 @@ impl Fleet {
             };
             self.client.merge(&format!("{path}/status"), &json!({"status": status})).await;
         }
+    }
+
+    /// Binds a pod that waits for a scheduler, where the fleet is that too.
+    async fn schedule(&self, pod: &Value, path: &str) {
+        let Some(node) = pod.pointer(MADE_FOR).filter(|_| self.schedules) else { return };
+        let target = json!({"kind": "Node", "name": node});
+        let binding = json!({"metadata": {"name": crate::objects::name(pod)}, "target": target});
+        self.client.post(&format!("{path}/binding"), &binding).await;
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod authority;
 pub mod client;
+pub mod daemon_sets;
 mod disk;
 pub mod fleet;
 pub mod kubeconfig;

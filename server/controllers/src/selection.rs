@@ -36,15 +36,18 @@ pub(crate) const ALIASES: &[(&str, &[&str])] = &[
 #[rustfmt::skip]
 const NOT_HERE: &[&str] = &[
     "attachdetach", "certificatesigningrequest-approving", "certificatesigningrequest-cleaner",
-    "certificatesigningrequest-signing", "cloud-node-lifecycle", "cronjob", "csrapproving", "csrcleaner",
-    "csrsigning", "deployment", "disruption", "endpoint", "endpoints", "endpointslice", "endpointslice-
-    mirroring", "endpointslicemirroring", "ephemeral-volume", "horizontal-pod-autoscaler",
-    "horizontalpodautoscaling", "job", "legacy-service-account-token-cleaner", "legacy-serviceaccount-token-
-    cleaner", "node-ipam", "node-lifecycle", "node-route", "nodeipam", "nodelifecycle", "persistentvolume-
-    attach-detach", "persistentvolume-expander", "pod-garbage-collector", "podgc", "replicaset",
-    "replicationcontroller", "resource-claim", "resourceclaim", "resourcequota", "route", "selinux-warning",
-    "service", "service-cidr", "service-lb", "statefulset", "storage-version-gc", "storageversion-garbage-
-    collector", "taint-eviction", "ttl", "ttl-after-finished", "validatingadmissionpolicy-status",
+    "certificatesigningrequest-signing", "cloud-node-lifecycle", "cronjob", "csrapproving",
+    "csrcleaner", "csrsigning", "deployment", "disruption", "endpoint", "endpoints",
+    "endpointslice", "endpointslice-mirroring", "endpointslicemirroring", "ephemeral-volume",
+    "horizontal-pod-autoscaler", "horizontalpodautoscaling", "job",
+    "kube-apiserver-serving-clustertrustbundle-publisher", "legacy-service-account-token-cleaner",
+    "legacy-serviceaccount-token-cleaner", "node-ipam", "node-lifecycle", "node-route", "nodeipam",
+    "nodelifecycle", "persistentvolume-attach-detach", "persistentvolume-expander",
+    "pod-garbage-collector", "podgc", "replicaset", "replicationcontroller", "resource-claim",
+    "resourceclaim", "resourcequota", "route", "selinux-warning", "service", "service-cidr",
+    "service-lb", "statefulset", "storage-version-gc", "storageversion-garbage-collector",
+    "taint-eviction", "ttl", "ttl-after-finished", "validatingadmissionpolicy-status",
+    "volumeattributesclass-protection",
 ];
 
 /// Keeps the controllers that `list` turns on.
@@ -158,6 +161,9 @@ mod tests {
             (&["pvc-protection"], Err("there is no controller pvc-protection".to_owned())),
         ] {
             assert_eq!(on(list), expected, "{list:?}");
+        }
+        for name in NOT_HERE {
+            assert!(name.chars().all(|it| it == '-' || it.is_ascii_lowercase()), "{name:?}");
         }
     }
 

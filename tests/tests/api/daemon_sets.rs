@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use http::Method;
 use orch_tests::{
-    Client, TestServer,
+    TestServer,
+    daemon_sets::{
+        DAEMON_SETS as SETS, HASH, REVISIONS, history, is_rolled_out, rolling, set, until, with_image,
+    },
     fleet::{Fleet, is_serving, node_of},
     objects::{name, names},
     rounds, seed,
@@ -12,68 +15,7 @@ use orch_tests::{
 use rand::RngExt;
 use serde_json::{Value, json};
 
-const SETS: &str = "/apis/apps/v1/namespaces/default/daemonsets";
 const PODS: &str = "/api/v1/namespaces/default/pods";
-const REVISIONS: &str = "/apis/apps/v1/namespaces/default/controllerrevisions";
-const HASH: &str = "controller-revision-hash";
-
-/// A set whose pods have an image.
-fn set(image: &str, more: &Value) -> Value {
-    let containers = json!([{"name": "c", "image": image}]);
-    let mut set = json!({
-        "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d"},
-        "spec": {
-            "selector": {"matchLabels": {"app": "a"}},
-            "template": {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": containers}},
-        },
-    });
-    for (field, value) in more.as_object().into_iter().flatten() {
-        set["spec"][field] = value.clone();
-    }
-    set
-}
-
-fn rolling(max_unavailable: &Value, max_surge: &Value) -> Value {
-    let limits = json!({"maxUnavailable": max_unavailable, "maxSurge": max_surge});
-    json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": limits}})
-}
-
-/// The change of a set's template to another image.
-fn with_image(image: &str) -> Value {
-    json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": image}]}}}})
-}
-
-/// What the fleet does until the status of the set is as a test wants it, for the newest generation.
-async fn until(
-    admin: &Client,
-    fleet: &mut Fleet,
-    mut look: impl FnMut(&BTreeMap<String, Value>),
-    is_wanted: impl Fn(&Value) -> bool,
-) -> Value {
-    let mut watch = admin.watch(&format!("{SETS}?watch=1")).await;
-    loop {
-        tokio::select! {
-            // In this order the fleet has heard of every pod that the status counts.
-            biased;
-            event = fleet.event() => fleet.take(event, &mut look).await,
-            event = watch.event() => {
-                let set = &event["object"];
-                let is_observed = set["metadata"]["generation"] == set["status"]["observedGeneration"];
-                if is_observed && is_wanted(&set["status"]) {
-                    return set.clone();
-                }
-            }
-        }
-    }
-}
-
-/// Every node has an available pod of the newest template.
-fn is_rolled_out(nodes: usize) -> impl Fn(&Value) -> bool {
-    move |status| {
-        let count = |field: &str| status[field].as_u64().unwrap_or_default() as usize;
-        ["desiredNumberScheduled", "updatedNumberScheduled", "numberAvailable"].map(count) == [nodes; 3]
-    }
-}
 
 fn named(prefix: &str, count: usize) -> impl Iterator<Item = String> {
     (0..count).map(move |number| format!("{prefix}{number:03}"))
@@ -187,16 +129,6 @@ async fn a_rollout_stays_within_its_limits_on_every_event() {
     admin.merge(&format!("{SETS}/d"), &with_image("three")).await.expect(200);
     until(&admin, &mut fleet, with_surge, is_rolled_out(NODES)).await;
     assert_eq!((fewest, most), (NODES, NODES + LIMIT));
-}
-
-/// The revisions of the set by number, with the images that they bring back.
-async fn history(admin: &Client) -> Vec<(i64, String)> {
-    let revisions = admin.get(REVISIONS).await.expect(200);
-    let image = |it: &Value| it["data"]["spec"]["template"]["spec"]["containers"][0]["image"].clone();
-    let entry = |it: &Value| (it["revision"].as_i64().unwrap(), image(it).as_str().unwrap().to_owned());
-    let mut history: Vec<_> = revisions["items"].as_array().unwrap().iter().map(entry).collect();
-    history.sort_unstable();
-    history
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@
 mod export;
 mod helm;
 mod libraries;
+mod manager;
 mod openapi;
 
 use std::{

@@ -4,25 +4,12 @@ use std::time::{Duration, Instant};
 
 use orch_tests::{
     TestServer,
+    daemon_sets::set,
     fleet::Fleet,
     kubectl::{Kubectl, is_installed},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::task::JoinHandle;
-
-/// A set that runs this image on every node.
-fn set(image: &str) -> Value {
-    json!({
-        "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d"},
-        "spec": {
-            "selector": {"matchLabels": {"app": "a"}},
-            "template": {
-                "metadata": {"labels": {"app": "a"}},
-                "spec": {"containers": [{"name": "c", "image": image}]},
-            },
-        },
-    })
-}
 
 /// Plays the machines of a server until the test ends.
 async fn machines(server: &TestServer) -> JoinHandle<()> {
@@ -43,7 +30,7 @@ async fn daemon_sets_are_deleted_with_their_pods_or_without() {
     }
     let server = TestServer::options().vocabulary("kubernetes").start().await;
     let machines = machines(&server).await;
-    std::fs::write(server.scratch_dir().join("set.json"), set("one").to_string()).unwrap();
+    std::fs::write(server.scratch_dir().join("set.json"), set("one", &json!({})).to_string()).unwrap();
     let kubectl = Kubectl { server: &server };
     let status = "rollout status ds/d --timeout=50s";
     let uids = "get pods,controllerrevisions -l app=a -o jsonpath={.items[*].metadata.uid}";
@@ -80,7 +67,7 @@ async fn daemon_sets_are_rolled_out_and_back() {
     }
     let server = TestServer::options().vocabulary("kubernetes").start().await;
     let machines = machines(&server).await;
-    std::fs::write(server.scratch_dir().join("set.json"), set("one").to_string()).unwrap();
+    std::fs::write(server.scratch_dir().join("set.json"), set("one", &json!({})).to_string()).unwrap();
 
     let kubectl = Kubectl { server: &server };
     let done = ["daemon set \"d\" successfully rolled out"];
