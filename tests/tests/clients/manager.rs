@@ -145,7 +145,7 @@ async fn the_manager_rolls_out_daemon_sets() {
     if is_installed("kubectl with daemon sets of the controller manager") {
         let machines = async {
             loop {
-                fleet.step(within_limits).await
+                fleet.step(within_limits).await;
             }
         };
         tokio::select! { () = machines => {}, () = roll_back(&server) => {} }
