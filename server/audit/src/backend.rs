@@ -1,7 +1,7 @@
 //! Where events go, and whether requests wait for that.
 //!
 //! Each backend has a buffer of texts, bounded in events and in bytes, and a worker that empties it. The text
-//! is made where the event is: to free the parts of an event costs more on another thread. What does not fit
+//! is made on the thread of the request: freeing the parts of an event on another one costs more. What does not fit
 //! is lost, counted, and told in the log of the server from time to time. No backend ends the server.
 
 pub mod log;
@@ -69,7 +69,7 @@ impl Backends {
     }
 
     /// Whether requests wait for a backend.
-    pub(crate) fn hold_up(&self) -> bool {
+    pub(crate) fn is_waited_for(&self) -> bool {
         let modes = [self.log.as_ref().map(Log::mode), self.webhook.as_ref().map(Webhook::mode)];
         modes.into_iter().flatten().any(|mode| mode != Mode::Batch)
     }

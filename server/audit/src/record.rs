@@ -169,7 +169,7 @@ impl Record {
 
     async fn hand_on(&self, event: Option<Event>) -> bool {
         let Some(event) = event else { return true };
-        if self.backends.hold_up() {
+        if self.backends.is_waited_for() {
             // A future on its own: it holds a call of the webhook, and requests hold this one.
             return Box::pin(self.backends.process(&event)).await;
         }

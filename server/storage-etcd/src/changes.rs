@@ -10,8 +10,8 @@ use crate::message::{Change, Watch, Watched};
 /// A watch that is open.
 pub(crate) struct Changes {
     stream: Stream,
-    /// What is older was asked for only to know whether it is there, or was told before: a member that has
-    /// lost its place begins anew where the watch began.
+    /// Older changes are left out. The first was asked for only to know whether history still has it; others
+    /// were told before: after a snapshot, a member may repeat a watch from its start.
     from: u64,
     held: Held,
 }

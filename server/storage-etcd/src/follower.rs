@@ -180,7 +180,7 @@ impl Follower {
             }
         }
         batch.advance(Revision::new(newest));
-        // In between, states are told that never were.
+        // Between the two, open watches are told states that never existed: nobody else may begin there.
         self.writer.begin_history_after(batch.revision());
         let published = self.writer.publish(batch);
         for (resource, revision) in claims {
@@ -221,9 +221,10 @@ async fn stop(controls: &mut mpsc::Receiver<Control>) -> Option<oneshot::Sender<
 
 /// The revision of all removals that nobody saw between `before` and `last`: the first one without a record.
 ///
-/// When each of them happened is gone. A client that has read up to a version, and goes on at another server,
-/// is told there what came after it. So no removal may be told under a later version than its own: the
-/// records before the first unused revision are no removals.
+/// Nobody knows any more when each of them happened. A client that goes on at another server is told there
+/// only what came after the last version that it has seen. So a removal must not be told under a later
+/// version than its own. The revisions before the first unused one belong to other changes, so no removal
+/// happened there.
 fn removal(before: Revision, last: Revision, records: &[(Record, Option<Seal>)]) -> Revision {
     let used: HashSet<Revision> = records.iter().map(|(record, _)| record.revision).collect();
     let mut unused = (before.get() + 1..=last.get()).map(Revision::new);

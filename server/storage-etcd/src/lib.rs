@@ -143,7 +143,8 @@ async fn load_once(reader: Reader<'_>, config: &EtcdConfig, form: &Form) -> Resu
     let newest = reader.newest().await?;
     let mut begins = reader.history_begins(now.before(config.retention), newest.etcd).await?;
     if begins > newest.write && newest.write > 0 {
-        // Where etcd has no room, objects are removed without an entry in the journal: after the newest one.
+        // An etcd that is full takes removals without an entry in the journal. There may be some after its
+        // newest entry, and clients may still ask for them.
         begins = reader.history_begins(Timestamp(0), newest.etcd).await?.clamp(newest.write, begins);
     }
     let begins = begins.max(newest.etcd.saturating_sub(MAX_REPLAY));

@@ -157,7 +157,7 @@ impl World {
 
     /// Forgets all history while one server does not see it.
     async fn compact_unseen(&mut self, at: usize, pause: Duration) {
-        // Another one may have lost its connection too, and come back too late.
+        // Another server may have lost its connection too, and connect again after the compaction.
         let path = format!("{CONFIG_MAPS}?limit=1&resourceVersion=0");
         let mut seen = u64::MAX;
         for server in &self.servers {

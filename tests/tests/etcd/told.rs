@@ -108,7 +108,7 @@ pub fn judge(all: &[Told], operations: &[Operation], last: u64, merged: &[(u64, 
     };
     let mut written: BTreeMap<u64, &Event> = BTreeMap::new();
     for told in all {
-        // Removals of which nobody knows when they were have one version.
+        // Removals whose own versions are gone share one version.
         let rises = told.events.is_sorted_by(|one, next| {
             let is_free = is_within(merged, one.version) && one.name != next.name;
             one.version < next.version || (one.version == next.version && is_free)

@@ -35,12 +35,12 @@ pub use file::Rotation;
 /// How long a request waits for its line.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long lines wait for others where no request waits for them: being woken for each costs more than
-/// writing it.
-const REST: Duration = Duration::from_millis(5);
+/// How long the thread waits for more lines, where no request waits for it: waking it for each line costs more
+/// than writing the line.
+const PAUSE: Duration = Duration::from_millis(5);
 
-/// A smaller buffer may be full before the rest is over.
-const ROOM_TO_REST: usize = 1000;
+/// With a smaller buffer there is no pause: it could be full before the end of it.
+const MIN_BUFFER_TO_PAUSE: usize = 1000;
 
 /// How the lines are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl Log {
         let mut writer = Writer {
             output,
             max_batch: settings.max_batch,
-            rests: settings.mode == Mode::Batch && settings.buffer >= ROOM_TO_REST,
+            pauses: settings.mode == Mode::Batch && settings.buffer >= MIN_BUFFER_TO_PAUSE,
             losses: Losses::new(counters, Plugin::Log),
             is_stalled: Arc::clone(&is_stalled),
         };
@@ -197,8 +197,8 @@ impl Lines for io::Stdout {
 struct Writer {
     output: Box<dyn Lines>,
     max_batch: usize,
-    /// Whether lines wait for others.
-    rests: bool,
+    /// Whether the thread waits for more lines.
+    pauses: bool,
     losses: Losses,
     is_stalled: Arc<AtomicBool>,
 }
@@ -208,9 +208,9 @@ impl Writer {
     fn run(&mut self, mut entries: Receiver) {
         let mut batch = Vec::new();
         while let Some(first) = entries.blocking_recv() {
-            if self.rests && entries.len() < self.max_batch {
+            if self.pauses && entries.len() < self.max_batch {
                 #[expect(clippy::disallowed_methods, reason = "nothing tells that enough lines have come")]
-                thread::sleep(REST);
+                thread::sleep(PAUSE);
             }
             let mut next = Some(first);
             let mut flushed = Vec::new();

@@ -119,7 +119,7 @@ async fn a_watch_that_compaction_overtook_gets_the_differences() {
     assert_eq!(names(&behind), names(&direct));
 }
 
-/// Differences stand for what is gone, not for what came after it.
+/// Only the part of history that is gone is told as differences.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_watch_gets_all_that_came_after_what_is_gone() {
     let Some(member) = Member::start() else { return };
@@ -139,7 +139,8 @@ async fn a_watch_gets_all_that_came_after_what_is_gone() {
     assert_eq!(names_to(&mut watch, last).await, written);
 }
 
-/// A client may have read further at another server. When objects went is not known any more: it starts over.
+/// A client may have read further at another server. This one does not know any more what was removed after
+/// that version, so the client starts over.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_watch_from_within_what_is_gone_ends() {
     let Some(member) = Member::start() else { return };

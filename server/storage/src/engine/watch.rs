@@ -25,7 +25,7 @@ pub struct Watch {
     log: Arc<EventLog>,
     part: Part,
     cursor: Revision,
-    /// Whether the store did not show the revision yet after which this watch begins.
+    /// Whether this watch begins after a revision that the store has not reached yet.
     is_ahead: bool,
     /// The registration of this watch with the log.
     registration: usize,
@@ -102,8 +102,8 @@ impl Watch {
         Ok(events)
     }
 
-    /// Where the store has begun its history anew while it did not show the start of this watch yet, events
-    /// may stand before that start which its reader does not know.
+    /// Ends a watch that began after a revision which the store had not reached, where history has begun anew
+    /// beyond it: removals were then given lower revisions than their own, and the watch would miss them.
     fn catch_up(&mut self) -> Result<(), StoreError> {
         if self.is_ahead {
             // In this order: history is begun anew before its states are shown.

@@ -52,7 +52,7 @@ fn start(mode: Mode) -> Fixture {
     let mut writer = Writer {
         output: Box::new(Gate { permissions: permitted, text: Arc::clone(&text) }),
         max_batch: 1,
-        rests: false,
+        pauses: false,
         losses: Losses::new(&counters, Plugin::Log),
         is_stalled: Arc::clone(&is_stalled),
     };
