@@ -1,8 +1,8 @@
 //! Where events go, and whether requests wait for that.
 //!
 //! Each backend has a buffer of texts, bounded in events and in bytes, and a worker that empties it. The text
-//! is made on the thread of the request: freeing the parts of an event on another one costs more. What does not fit
-//! is lost, counted, and told in the log of the server from time to time. No backend ends the server.
+//! is made on the thread of the request: freeing the parts of an event on another one costs more. What does
+//! not fit is lost, counted, and told in the log of the server from time to time. No backend ends the server.
 
 pub mod log;
 mod queue;

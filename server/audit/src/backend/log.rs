@@ -35,8 +35,8 @@ pub use file::Rotation;
 /// How long a request waits for its line.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long the thread waits for more lines, where no request waits for it: waking it for each line costs more
-/// than writing the line.
+/// How long the thread waits for more lines, where no request waits for it: waking it for each line costs
+/// more than writing the line.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// With a smaller buffer there is no pause: it could be full before the end of it.
