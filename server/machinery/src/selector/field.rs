@@ -45,7 +45,10 @@ impl FieldSelector {
             let Some((path, negated, value)) = split_term(part) else {
                 return Err(SelectorError(format!("invalid selector: '{text}'; can't understand '{part}'")));
             };
-            terms.push(Term { path: path.to_owned(), negated, value: unescape(value)? });
+            // A term without a field and a value says nothing, as in the reference.
+            if !(path.is_empty() && value.is_empty()) {
+                terms.push(Term { path: path.to_owned(), negated, value: unescape(value)? });
+            }
         }
         terms.sort_unstable();
         Ok(FieldSelector { terms })
