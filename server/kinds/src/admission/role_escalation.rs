@@ -22,10 +22,13 @@ use orch_registry::{
     catalog::ServedResource,
     error::{ApiError, ResourceName},
 };
-use orch_runtime::{constraint::path_segment, field_error::Shown as _, object::Kind};
+use orch_runtime::{field_error::Shown as _, object::Kind};
 
 use super::is;
-use crate::sources::policies::{role_name, rules};
+use crate::{
+    name_parameter,
+    sources::policies::{role_name, rules},
+};
 
 /// What is told to whoever may not write a role that collects rules.
 const NEEDS_EVERYTHING: &str = "must have cluster-admin privileges to use the aggregationRule";
@@ -147,19 +150,10 @@ fn check_reference(role: &RoleRef, namespace: &str) -> Result<(), ApiError> {
         let kind = role.kind.shown();
         return Err(ApiError::Unclassified(format!("unsupported role reference kind: {kind}")));
     }
-    let refused = |message: String| Err(ApiError::BadRequest(message));
     if is_local && namespace.is_empty() {
-        return refused("Namespace parameter required.".to_owned());
+        return Err(ApiError::BadRequest("Namespace parameter required.".to_owned()));
     }
-    if role.name.is_empty() {
-        return refused("Name parameter required.".to_owned());
-    }
-    let faults = path_segment(&role.name);
-    if !faults.is_empty() {
-        let name = role.name.shown();
-        return refused(format!("Name parameter invalid: {name}: {}", faults.join(";")));
-    }
-    Ok(())
+    name_parameter::check(&role.name)
 }
 
 /// What a create or an update gives away; `None` for all other writes, and for one that changes only what the
