@@ -143,10 +143,13 @@ fn check_preconditions(target: &Target<'_>, current: &Current, binding: &Binding
         [("UID", &wanted.uid, uid), ("ResourceVersion", &wanted.resource_version, version.as_str())]
     {
         if !wanted.is_empty() && wanted != have {
-            let cause = format!(
-                "Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {have}"
-            );
-            return Err(ApiError::conflict(target.resource, &target.name, cause));
+            return Err(ApiError::failed_precondition(
+                target.resource,
+                (&*target.namespace, &*target.name),
+                what,
+                wanted,
+                have,
+            ));
         }
     }
     Ok(())
