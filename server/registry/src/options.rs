@@ -195,3 +195,26 @@ pub fn refuse(violations: Validation<'_>, kind: &str, vocabulary: &Vocabulary) -
         errors: violations.into_errors(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unchecked_options_have_a_policy_where_it_exists() {
+        for (orphan, policy, expected) in [
+            (None, None, None),
+            (None, Some("bad"), None),
+            (None, Some("Foreground"), Some(Propagation::Foreground)),
+            (Some(true), None, Some(Propagation::Orphan)),
+            (Some(false), Some("Orphan"), Some(Propagation::Background)),
+        ] {
+            let options = DeletionOptions::unchecked(DeleteOptions {
+                orphan_dependents: orphan,
+                propagation_policy: policy.map(str::to_owned),
+                ..DeleteOptions::default()
+            });
+            assert_eq!(options.propagation, expected, "{orphan:?} {policy:?}");
+        }
+    }
+}

@@ -189,10 +189,18 @@ mod tests {
             (r"type==x\,y\=z\\", true),
             ("none=", true),
             ("none!=", false),
+            ("=", true),
+            ("!=,==,metadata.name=a", true),
         ];
         for (text, expected) in cases {
             assert_eq!(selects(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn terms_without_field_and_value_are_left_out() {
+        assert!(FieldSelector::parse("=,!=,==").unwrap().is_everything());
+        assert!(FieldSelector::parse("=b").unwrap().check(&[], true).is_err());
     }
 
     #[test]
