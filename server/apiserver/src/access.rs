@@ -161,12 +161,17 @@ impl AccessControl {
         Ok(other)
     }
 
+    /// The API group of identities.
+    pub fn identity_group(&self) -> String {
+        format!("authentication.{}", self.vocabulary.group_suffix)
+    }
+
     async fn acting_as(
         &self,
         caller: &Authenticated,
         wanted: Impersonation,
     ) -> std::result::Result<Authenticated, NotImpersonated> {
-        let group = format!("authentication.{}", self.vocabulary.group_suffix);
+        let group = self.identity_group();
         for target in wanted.targets(&group) {
             let target = authorizer::Target::Resource(target);
             let attributes = Attributes { user: caller.user(), verb: impersonation::VERB, target };

@@ -60,14 +60,14 @@ use crate::{
         body::RequestBody,
         framing,
         identity_headers::View,
-        impersonation,
+        impersonation::{self, Meaningless},
         info::{RequestInfo, Route},
         query::Query,
         websocket_token,
     },
     response::{
         self,
-        status::{Fault, Terminated, refusal, undecided},
+        status::{Fault, Terminated, nobody_to_impersonate, refusal, undecided},
         warning,
     },
     routes, shutdown,
@@ -277,12 +277,13 @@ async fn guarded(
             }
             let head = RequestHead { record: audit.record(), ..head };
             app.metrics.recognized(caller.user());
-            match impersonation::wanted(&parts.headers) {
+            match impersonation::wanted(&parts.headers, || app.access.identity_group()) {
                 Ok(None) => in_turn(app, connection, &caller, &caller, head, body).await,
                 Ok(Some(wanted)) => {
                     Box::pin(impersonated(app, connection, &caller, wanted, head, body)).await
                 }
-                Err(error) => refusal(error),
+                Err(Meaningless::NoUser(problem)) => nobody_to_impersonate(&parts.uri.to_string(), &problem),
+                Err(Meaningless::Header(error)) => refusal(error),
             }
         }
         Err(stranger) => {

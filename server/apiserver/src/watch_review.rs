@@ -100,7 +100,7 @@ async fn may_go_on(app: &App, watch: &OpenWatch, callers: &Callers) -> bool {
     let query = Query::parse(query);
     let info = RequestInfo::parse(app.core.catalog(), &Method::GET, path, &query);
     // Headers that made sense do so still.
-    let Ok(wanted) = impersonation::wanted(&headers) else { return false };
+    let Ok(wanted) = impersonation::wanted(&headers, String::new) else { return false };
     !matches!(app.access.stands(sender, wanted, &info.names, path, &query).await, Standing::Lost)
 }
 

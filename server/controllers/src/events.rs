@@ -44,12 +44,25 @@ pub enum Severity {
 
 /// Reports an event; `reason` is one word for programs, `message` is for people.
 pub async fn report(cx: &Context, about: &About<'_>, severity: Severity, reason: &str, message: &str) {
-    if let Err(error) = store(cx, about, severity, reason, message).await {
+    report_as(cx.client().name(), cx, about, severity, reason, message).await;
+}
+
+/// The same in the name of `component`, where the reference has one controller and this server several.
+pub async fn report_as(
+    component: &str,
+    cx: &Context,
+    about: &About<'_>,
+    severity: Severity,
+    reason: &str,
+    message: &str,
+) {
+    if let Err(error) = store(component, cx, about, severity, reason, message).await {
         tracing::debug!(controller = cx.client().name(), reason, message, ?error, "an event is lost");
     }
 }
 
 async fn store(
+    component: &str,
     cx: &Context,
     about: &About<'_>,
     severity: Severity,
@@ -60,7 +73,6 @@ async fn store(
     let namespace = if about.namespace.is_empty() { NAMESPACE_OF_CLUSTER_SCOPED } else { about.namespace };
     let name = name_of(about, reason, message);
     let now = cx.client().core().now().to_string();
-    let component = cx.client().name();
     let event = json!({
         "kind": "Event", "apiVersion": "v1",
         "metadata": {"name": name, "namespace": namespace},

@@ -186,6 +186,25 @@ impl ApiError {
         }
     }
 
+    /// 409 for an object that is another one than the request means: `what`, its uid or version, is `have` and
+    /// not `wanted`. The words are those of the reference's store, which tells its key.
+    pub fn failed_precondition(
+        resource: &ServedResource,
+        (namespace, name): (&str, &str),
+        what: &str,
+        wanted: &str,
+        have: &str,
+    ) -> Self {
+        let plural = resource.def.plural;
+        let slash = if namespace.is_empty() { "" } else { "/" };
+        let cause = format!(
+            "StorageError: invalid object, Code: 4, Key: /registry/{plural}/{namespace}{slash}{name}, \
+             ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: {what} in precondition: {wanted}, {what} \
+             in object meta: {have}"
+        );
+        Self::conflict(resource, name, cause)
+    }
+
     /// 422 for an object of a served kind.
     pub fn invalid(resource: &ServedResource, name: &str, errors: Vec<FieldError>) -> Self {
         // An object is judged as that as which it is stored.

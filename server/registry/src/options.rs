@@ -2,7 +2,7 @@
 
 use orch_meta::meta::v1::DeleteOptions;
 use orch_runtime::{
-    field_error::{FieldError, Validation},
+    field_error::{FieldError, Rendered, Shown, Validation},
     path::Path,
     vocabulary::Vocabulary,
 };
@@ -89,13 +89,19 @@ impl DeletionOptions {
             options.ignore_store_read_error_with_cluster_breaking_potential = None;
         }
         let mut violations = Validation::new(vocabulary);
+        check_propagation(&options, &mut violations);
         let dry_run: Vec<&str> = options.dry_run.iter().map(String::as_str).collect();
         check_dry_run(&dry_run, &mut violations);
-        let propagation = check_propagation(&options, &mut violations);
         check_forced(&options, &mut violations);
         refuse(violations, "DeleteOptions", vocabulary)?;
+        Ok(Self::unchecked(options))
+    }
+
+    /// The options as they are taken before they are checked. A policy that does not exist is none.
+    pub fn unchecked(options: DeleteOptions) -> Self {
+        let propagation = propagation(&options);
         let preconditions = options.preconditions.unwrap_or_default();
-        Ok(DeletionOptions {
+        DeletionOptions {
             dry_run: !options.dry_run.is_empty(),
             uid: preconditions.uid,
             resource_version: preconditions.resource_version,
@@ -104,7 +110,7 @@ impl DeletionOptions {
             ignores_read_errors: options.ignore_store_read_error_with_cluster_breaking_potential
                 == Some(true),
             expects_removal: options.orphan_dependents == Some(false),
-        })
+        }
     }
 
     /// The same for a collection: an object that cannot be read can only be removed by its name.
@@ -123,23 +129,25 @@ impl DeletionOptions {
     }
 }
 
-fn check_propagation(options: &DeleteOptions, violations: &mut Validation<'_>) -> Option<Propagation> {
+fn check_propagation(options: &DeleteOptions, violations: &mut Validation<'_>) {
     let path = Path::ROOT.field("propagationPolicy");
-    let policy = options.propagation_policy.as_deref();
-    if let (Some(policy), Some(_)) = (policy, options.orphan_dependents) {
+    let Some(policy) = options.propagation_policy.as_deref() else { return };
+    if options.orphan_dependents.is_some() {
         let detail = "orphanDependents and deletionPropagation cannot be both set";
         violations.push(FieldError::invalid(&path, policy, detail));
     }
-    match (policy, options.orphan_dependents) {
-        (Some("Foreground"), _) => Some(Propagation::Foreground),
-        (Some("Background"), _) | (None, Some(false)) => Some(Propagation::Background),
-        (Some("Orphan"), _) | (None, Some(true)) => Some(Propagation::Orphan),
-        (None, None) => None,
-        (Some(other), _) => {
-            let supported = ["Foreground", "Background", "Orphan", "nil"];
-            violations.push(FieldError::not_supported(&path, other, &supported));
-            None
-        }
+    if !matches!(policy, "Foreground" | "Background" | "Orphan") {
+        let supported = ["Foreground", "Background", "Orphan", "nil"];
+        violations.push(FieldError::not_supported(&path, policy, &supported));
+    }
+}
+
+fn propagation(options: &DeleteOptions) -> Option<Propagation> {
+    match (options.orphan_dependents, options.propagation_policy.as_deref()) {
+        (Some(true), _) | (None, Some("Orphan")) => Some(Propagation::Orphan),
+        (Some(false), _) | (None, Some("Background")) => Some(Propagation::Background),
+        (None, Some("Foreground")) => Some(Propagation::Foreground),
+        (None, _) => None,
     }
 }
 
@@ -161,11 +169,13 @@ fn check_forced(options: &DeleteOptions, violations: &mut Validation<'_>) {
     }
 }
 
-/// The only value of `dryRun` is `All`.
+/// The only value of `dryRun` is `All`. The error shows all values, as the reference prints a list.
 pub fn check_dry_run(values: &[&str], violations: &mut Validation<'_>) {
     let path = Path::ROOT.field("dryRun");
-    if let Some(wrong) = values.iter().find(|value| **value != "All") {
-        violations.push(FieldError::not_supported(&path, *wrong, &["All"]));
+    if values.iter().any(|value| *value != "All") {
+        let shown: Vec<String> = values.iter().map(|value| value.shown()).collect();
+        let shown = Rendered(format!("[]string{{{}}}", shown.join(", ")));
+        violations.push(FieldError::not_supported(&path, &shown, &["All"]));
     }
 }
 
@@ -184,4 +194,27 @@ pub fn refuse(violations: Validation<'_>, kind: &str, vocabulary: &Vocabulary) -
         name: String::new(),
         errors: violations.into_errors(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unchecked_options_have_a_policy_where_it_exists() {
+        for (orphan, policy, expected) in [
+            (None, None, None),
+            (None, Some("bad"), None),
+            (None, Some("Foreground"), Some(Propagation::Foreground)),
+            (Some(true), None, Some(Propagation::Orphan)),
+            (Some(false), Some("Orphan"), Some(Propagation::Background)),
+        ] {
+            let options = DeletionOptions::unchecked(DeleteOptions {
+                orphan_dependents: orphan,
+                propagation_policy: policy.map(str::to_owned),
+                ..DeleteOptions::default()
+            });
+            assert_eq!(options.propagation, expected, "{orphan:?} {policy:?}");
+        }
+    }
 }

@@ -33,7 +33,7 @@ async fn a_claim_waits_and_is_bound() {
     kubectl.shows("get pvc c", &["Bound", " v ", "2Gi", "RWO"]).await;
     kubectl.run("wait pv/v --for=jsonpath={.status.phase}=Bound --timeout=50s").await;
     kubectl.shows("get pv v", &["Bound", "default/c", "Retain"]).await;
-    kubectl.shows("describe pvc c", &["FailedBinding", "persistentvolumeclaim-binder"]).await;
+    kubectl.shows("describe pvc c", &["FailedBinding", "persistentvolume-controller"]).await;
     kubectl.run("delete pvc c").await;
     kubectl.run("wait pv/v --for=jsonpath={.status.phase}=Released --timeout=50s").await;
 }
@@ -74,7 +74,7 @@ async fn events_about_volumes_and_owners_are_described() {
     kubectl.run("wait pv/driven --for=jsonpath={.status.phase}=Bound --timeout=50s").await;
     kubectl.run("delete pvc c").await;
     kubectl.run("wait pv/driven --for=jsonpath={.status.phase}=Released --timeout=50s").await;
-    let waits = ["ExternalDeleting", "persistentvolume-binder", "waiting for the provisioner"];
+    let waits = ["ExternalDeleting", "persistentvolume-controller", "waiting for the provisioner"];
     kubectl.shows("describe pv driven", &waits).await;
     kubectl.run("wait cm/held --for=jsonpath={.metadata.deletionGracePeriodSeconds}=0 --timeout=50s").await;
     let told = ["OwnerRefInvalidNamespace", "garbage-collector-controller", "does not exist in namespace"];

@@ -18,33 +18,39 @@ use super::query::Query;
 /// 500 without a reason, as in the reference, for a body that is not a JSON object or of another kind; 400
 /// for a query value of a wrong type; 422 for options that contradict each other or do not exist.
 pub fn options(core: &Core, query: &Query, body: &Body) -> Result<DeletionOptions> {
-    let options = if body.bytes.is_empty() {
-        DeleteOptions { preconditions: preconditions(query), ..from_query(query)? }
-    } else {
-        from_body(body)?
-    };
+    let options = if body.bytes.is_empty() { from_query(query)? } else { from_body(core, body)? };
     DeletionOptions::check(core.vocabulary(), core.gates(), options)
 }
 
-/// The same for a collection, where a version in the query is that of the list.
+/// The same for a collection. As in the reference, a version in the query is that of the list and, without a
+/// body, also the one that each object must have.
 ///
 /// # Errors
 /// As [`options`].
 pub fn options_of_collection(core: &Core, query: &Query, body: &Body) -> Result<DeletionOptions> {
-    let options = if body.bytes.is_empty() { from_query(query)? } else { from_body(body)? };
-    DeletionOptions::check(core.vocabulary(), core.gates(), options)?.for_collection(core.vocabulary())
+    options(core, query, body)?.for_collection(core.vocabulary())
 }
 
-/// The `apiVersion` of the options can be any, or absent.
-fn from_body(body: &Body) -> Result<DeleteOptions> {
+/// The `apiVersion` of the options can be that of any group, or absent.
+fn from_body(core: &Core, body: &Body) -> Result<DeleteOptions> {
     let unreadable = |error: &dyn std::fmt::Display| ApiError::Unclassified(error.to_string());
     let read = (body.reader)(&body.bytes, &DELETE_OPTIONS_TYPE, &Limits::default());
     let tree = read.map_err(|error| unreadable(&error))?.tree;
     let text = |name: &str| tree.get(name).and_then(Tree::as_str).unwrap_or_default();
     let (kind, api_version) = (text("kind"), text("apiVersion"));
+    if api_version.split('/').count() > 2 {
+        return Err(ApiError::Unclassified(format!("unexpected GroupVersion string: {api_version}")));
+    }
     if !matches!(kind, "" | "DeleteOptions") {
-        let message = format!("no kind \"{kind}\" is registered for version \"{api_version}\"");
-        return Err(ApiError::Unclassified(message));
+        let own = format!("{}/v1", core.vocabulary().meta_group());
+        let version: &str = if api_version.is_empty() { &own } else { api_version };
+        return Err(ApiError::Unclassified(match kind {
+            "Status" => "converting (v1.Status) to (v1.DeleteOptions): unknown conversion".to_owned(),
+            kind => format!(
+                "no kind \"{kind}\" is registered for version \"{version}\" in scheme \
+                 \"pkg/runtime/scheme.go:100\""
+            ),
+        }));
     }
     serde_json::from_value(tree).map_err(|error| unreadable(&error))
 }
@@ -62,7 +68,7 @@ fn from_query(query: &Query) -> Result<DeleteOptions> {
         grace_period_seconds: query.integer("gracePeriodSeconds")?,
         orphan_dependents: query.optional_flag("orphanDependents"),
         propagation_policy: query.get("propagationPolicy").map(str::to_owned),
+        preconditions: preconditions(query),
         ignore_store_read_error_with_cluster_breaking_potential: query.optional_flag(IGNORES_READ_ERRORS),
-        ..DeleteOptions::default()
     })
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use http::HeaderMap;
 use orch_auth::impersonation::Impersonation;
-use orch_registry::error::{ApiError, Result};
+use orch_registry::error::ApiError;
 use percent_encoding::percent_decode_str;
 
 /// What the names of all such headers begin with.
@@ -19,15 +19,37 @@ pub fn is_header(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
-/// Who the request is to be made as, if anybody. Without such headers nothing is allocated.
-///
-/// # Errors
-/// 400 without a user, with several users or uids, and for headers that are not known or no text.
-pub fn wanted(headers: &HeaderMap) -> Result<Option<Impersonation>> {
-    if headers.keys().any(|name| is_header(name.as_str())) { read(headers).map(Some) } else { Ok(None) }
+/// Why nobody can be impersonated.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Meaningless {
+    /// Something is to be impersonated without a user; as the reference tells it, in plain text.
+    NoUser(String),
+    /// A header makes no sense.
+    Header(ApiError),
 }
 
-fn read(headers: &HeaderMap) -> Result<Impersonation> {
+impl From<ApiError> for Meaningless {
+    fn from(error: ApiError) -> Self {
+        Meaningless::Header(error)
+    }
+}
+
+type Result<T> = std::result::Result<T, Meaningless>;
+
+/// Who the request is to be made as, if anybody. Without such headers nothing is allocated. `group` is the
+/// API group of authentication, for messages.
+///
+/// # Errors
+/// Without a user; 400 with several users or uids, and for headers that are not known or no text.
+pub fn wanted(headers: &HeaderMap, group: impl FnOnce() -> String) -> Result<Option<Impersonation>> {
+    if headers.keys().any(|name| is_header(name.as_str())) {
+        read(headers, group).map(Some)
+    } else {
+        Ok(None)
+    }
+}
+
+fn read(headers: &HeaderMap, group: impl FnOnce() -> String) -> Result<Impersonation> {
     let (mut users, mut uids, mut groups) = (Vec::new(), Vec::new(), Vec::new());
     let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (header, value) in headers {
@@ -39,19 +61,17 @@ fn read(headers: &HeaderMap) -> Result<Impersonation> {
                 "user" => users.push(value),
                 "uid" => uids.push(value),
                 "group" => groups.push(value),
-                _ => return Err(refused(format!("the header {header} has no meaning"))),
+                _ => return Err(refused(format!("the header {header} has no meaning")).into()),
             },
         }
     }
     if users.len() > 1 || uids.len() > 1 {
-        return Err(refused("more than one user or uid to impersonate".to_owned()));
+        return Err(refused("more than one user or uid to impersonate".to_owned()).into());
     }
     let (user, uid) = (users.pop().unwrap_or_default(), uids.pop().unwrap_or_default());
     if user.is_empty() {
-        return Err(refused(format!(
-            "requested {} without impersonating a user",
-            parts(&groups, &uid, &extra)
-        )));
+        let parts = parts(&groups, &uid, &extra, &group());
+        return Err(Meaningless::NoUser(format!("requested {parts} without impersonating a user")));
     }
     Ok(Impersonation { user, groups, uid, extra })
 }
@@ -63,12 +83,15 @@ fn decoded(key: &str) -> Result<String> {
     Ok(key.into_owned())
 }
 
-/// What was asked for besides a user, in words.
-fn parts(groups: &[String], uid: &str, extra: &BTreeMap<String, Vec<String>>) -> String {
-    let groups = (!groups.is_empty()).then(|| "groups".to_owned());
-    let uid = (!uid.is_empty()).then(|| "uid".to_owned());
-    let parts = groups.into_iter().chain(uid).chain(extra.keys().map(|key| format!("extra {key:?}")));
-    format!("[{}]", parts.collect::<Vec<_>>().join(" "))
+/// What was asked for besides a user, as the reference prints its references to such objects: kind, namespace,
+/// name, uid, version, resource version and part.
+fn parts(groups: &[String], uid: &str, extra: &BTreeMap<String, Vec<String>>, group: &str) -> String {
+    let groups = groups.iter().map(|name| format!("{{Group  {name}    }}"));
+    let extra = extra.iter().flat_map(|(key, values)| {
+        values.iter().map(move |value| format!("{{UserExtra  {value}  {group}/v1  {key}}}"))
+    });
+    let uid = (!uid.is_empty()).then(|| format!("{{UID  {uid}  {group}/v1  }}"));
+    format!("[{}]", groups.chain(extra).chain(uid).collect::<Vec<_>>().join(" "))
 }
 
 fn not_text(header: &str) -> ApiError {
@@ -84,7 +107,11 @@ mod tests {
     use http::{HeaderMap, HeaderName, HeaderValue};
     use orch_registry::error::ApiError;
 
-    use super::wanted;
+    use super::{Impersonation, Meaningless};
+
+    fn wanted(headers: &HeaderMap) -> Result<Option<Impersonation>, Meaningless> {
+        super::wanted(headers, || "auth.io".to_owned())
+    }
 
     fn headers(pairs: &[(&str, &[u8])]) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -121,14 +148,8 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused() {
         for (pairs, expected) in [
-            (&[("Impersonate-User", &b""[..])][..], "requested [] without impersonating a user"),
-            (&[("Impersonate-Group", b"g")], "requested [groups] without impersonating a user"),
             (
-                &[("Impersonate-Uid", b"7"), ("Impersonate-Extra-A%2fb", b"x")],
-                r#"requested [uid extra "a/b"] without impersonating a user"#,
-            ),
-            (
-                &[("Impersonate-User", b"a"), ("Impersonate-User", b"b")],
+                &[("Impersonate-User", &b"a"[..]), ("Impersonate-User", b"b")][..],
                 "more than one user or uid to impersonate",
             ),
             (
@@ -146,7 +167,23 @@ mod tests {
             (&[("Impersonate-User", b"\xff")], "the header impersonate-user is not valid UTF-8"),
             (&[("Impersonate-Extra-%ff", b"x")], "the header impersonate-extra- is not valid UTF-8"),
         ] {
-            assert_eq!(wanted(&headers(pairs)), Err(ApiError::BadRequest(expected.to_owned())), "{pairs:?}");
+            let error = ApiError::BadRequest(expected.to_owned());
+            assert_eq!(wanted(&headers(pairs)), Err(Meaningless::Header(error)), "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_impersonated_without_a_user() {
+        for (pairs, expected) in [
+            (&[("Impersonate-User", &b""[..])][..], "[]"),
+            (&[("Impersonate-Group", b"g"), ("Impersonate-Group", b"h")], "[{Group  g    } {Group  h    }]"),
+            (
+                &[("Impersonate-Uid", b"7"), ("Impersonate-Extra-A%2fb", b"x")],
+                "[{UserExtra  x  auth.io/v1  a/b} {UID  7  auth.io/v1  }]",
+            ),
+        ] {
+            let problem = format!("requested {expected} without impersonating a user");
+            assert_eq!(wanted(&headers(pairs)), Err(Meaningless::NoUser(problem)), "{pairs:?}");
         }
     }
 }

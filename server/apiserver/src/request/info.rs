@@ -125,8 +125,8 @@ fn route<'r>(
     let path = path_parts(catalog, names, tail);
     names.resource.clone_from(&path.resource);
     names.subresource.clone_from(&path.subresource);
-    // Authorization treats a namespace as an object in that namespace.
-    let own_namespace = path.resource == NAMESPACES && !path.has_namespace && names.group.is_empty();
+    // Authorization treats a namespace as an object in that namespace, whatever the group.
+    let own_namespace = path.resource == NAMESPACES && !path.has_namespace;
     names.namespace.clone_from(if own_namespace { &path.name } else { &path.namespace });
     names.name.clone_from(&path.name);
     let verb = verb(method, query, watch_prefix, &path);

@@ -65,14 +65,24 @@ pub fn unrecorded(uri: &str) -> Response {
     internal_text(uri, "failed to store audit event", "a backend in the mode blocking-strict failed")
 }
 
+/// The answer to a request to act as somebody without a name, which is no Status, as in the reference. The
+/// client is at fault, so the log says nothing.
+pub fn nobody_to_impersonate(uri: &str, problem: &str) -> Response {
+    plain_internal(uri, problem)
+}
+
 /// 500 as text. `why` is what the log says besides the problem.
 fn internal_text(uri: &str, problem: &str, why: &str) -> Response {
+    let mut response = plain_internal(uri, problem);
+    response.extensions_mut().insert(Fault { public: why.to_owned(), detail: problem.to_owned() });
+    response
+}
+
+fn plain_internal(uri: &str, problem: &str) -> Response {
     let public = format!("Internal Server Error: {uri:?}: {problem}");
     let headers =
         [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
-    let mut response = (StatusCode::INTERNAL_SERVER_ERROR, headers, format!("{public}\n")).into_response();
-    response.extensions_mut().insert(Fault { public: why.to_owned(), detail: problem.to_owned() });
-    response
+    (StatusCode::INTERNAL_SERVER_ERROR, headers, format!("{public}\n")).into_response()
 }
 
 /// An error as the log and the operator read it: with what is kept from clients.

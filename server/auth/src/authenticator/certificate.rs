@@ -48,7 +48,7 @@ impl CertificateAuthenticator {
     /// Trusts every certificate in the PEM files. `vocabulary` names the extra attribute that identifies the
     /// certificate.
     pub fn from_files(files: &[PathBuf], vocabulary: &Vocabulary) -> Result<Self, AuthError> {
-        let credential_id_key = format!("authentication.{}/credential-id", vocabulary.group_suffix);
+        let credential_id_key = format!("authentication.{}/credential-id", vocabulary.label_domain);
         Ok(Self { anchors: read_anchors(files)?, credential_id_key })
     }
 

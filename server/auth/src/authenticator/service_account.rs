@@ -58,7 +58,7 @@ impl ServiceAccountAuthenticator {
     /// `directory` finds the objects that tokens are bound to; `vocabulary` names the extra attributes of
     /// users.
     pub fn new(tokens: Arc<TokenIssuer>, directory: Box<dyn Directory>, vocabulary: &Vocabulary) -> Self {
-        let extra_prefix = format!("authentication.{}", vocabulary.group_suffix);
+        let extra_prefix = format!("authentication.{}", vocabulary.label_domain);
         let (verified, lookups) = (KeptAnswers::default(), Lookups::default());
         Self { tokens, directory, verified, lookups, extra_prefix }
     }

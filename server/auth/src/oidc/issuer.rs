@@ -91,7 +91,7 @@ impl Issuer {
 
 /// The extra attribute of users that names their credential.
 pub fn credential_id_key(vocabulary: &Vocabulary) -> String {
-    format!("authentication.{}/credential-id", vocabulary.group_suffix)
+    format!("authentication.{}/credential-id", vocabulary.label_domain)
 }
 
 /// Issuers by their names.

@@ -63,13 +63,15 @@ impl Rbac {
         user: &UserInfo,
         namespace: &str,
         wanted: &[PolicyRule],
+        written: &str,
     ) -> Result<(), String> {
         let index = self.index();
-        let RulesOf { rules, problems } = index.rules_of(user, namespace);
+        let RulesOf { rules, .. } = index.rules_of(user, namespace);
         let missing = coverage::missing(&rules, wanted);
         if missing.is_empty() {
             return Ok(());
         }
+        let problems = index.missing_for(user, namespace, written);
         Err(coverage::refusal(&user.name, &user.groups, missing, &problems))
     }
 
@@ -229,9 +231,9 @@ mod tests {
         let rbac = Rbac::new("rbac.example.io", all, Box::new(told));
         let user = UserInfo::new("bob", ["devs"]);
         let wanted = rbac.rules_of_role(&PolicyName::of_cluster("reader")).unwrap();
-        assert_eq!(rbac.check_granted(&user, "n", &wanted), Ok(()));
+        assert_eq!(rbac.check_granted(&user, "n", &wanted, "roles"), Ok(()));
         assert_eq!(
-            rbac.check_granted(&user, "", &wanted).unwrap_err(),
+            rbac.check_granted(&user, "", &wanted, "roles").unwrap_err(),
             "user \"bob\" (groups=[\"devs\"]) is attempting to grant RBAC permissions not currently held:\n\
              {APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"get\"]}"
         );

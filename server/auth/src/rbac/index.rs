@@ -159,9 +159,21 @@ impl Index {
 
     /// The messages about missing roles that bindings of a user refer to, each once.
     fn missing(&self, user: &UserInfo, namespace: &str) -> BTreeSet<String> {
+        self.missing_roles(user, namespace).into_iter().map(|name| self.not_found(name)).collect()
+    }
+
+    /// The same for somebody who writes objects of the resource `written`: as in the reference, which looks for
+    /// the roles in the name of that request.
+    pub fn missing_for(&self, user: &UserInfo, namespace: &str, written: &str) -> Vec<String> {
+        let missing = self.missing_roles(user, namespace).into_iter();
+        let told = missing.map(|name| format!("{written}.{} {:?} not found", self.group, name.name));
+        told.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    fn missing_roles(&self, user: &UserInfo, namespace: &str) -> Vec<&PolicyName> {
         let grants = self.grants_of(user).flat_map(|grants| grants.lists(namespace).into_iter().flatten());
         let missing = grants.filter(|grant| !self.roles.exists(grant.role));
-        missing.map(|grant| self.not_found(self.roles.name(grant.role))).collect()
+        missing.map(|grant| self.roles.name(grant.role)).collect()
     }
 
     fn not_found(&self, name: &PolicyName) -> String {

@@ -84,6 +84,12 @@ impl NamespaceContent {
         let mut left = empty(cx, &key.name).await;
         if left.is_nothing() {
             self.waiting.leave(&key.name);
+            // The conditions tell that nothing is left before the finalizer goes. This change brings the key
+            // again.
+            let mut told = namespace.clone();
+            if tell(&mut told, &left, cx.client().core().now()) {
+                return store_status(cx, namespaces, told).await;
+            }
             return release(cx, namespaces, "finalize", without_finalizer(namespace, own)).await;
         }
         // What has happened in it since then brings the key again.

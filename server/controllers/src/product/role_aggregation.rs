@@ -12,12 +12,14 @@ use std::{
 use orch_api::rbac::v1::{ClusterRole, PolicyRule};
 use orch_meta::meta::v1::LabelSelector;
 use orch_registry::{
+    catalog::ServedResource,
     client::Client,
     error::{ApiError, Result},
     stored,
 };
 use orch_runtime::object::{Kind, typed_from_tree};
 use orch_storage::Object;
+use serde_json::json;
 
 use crate::{
     account::Account,
@@ -65,12 +67,12 @@ impl Controller for RoleAggregation {
         };
         // Before the rules are collected: a role that comes from now on makes this run again.
         lock(&self.wholes).insert(Arc::clone(&key.name), selectors.clone());
-        let Some(mut role) = role else { return Ok(Action::Done) };
-        if collect(cx.client(), &mut role, &selectors) {
-            match roles.update(&role).await {
+        let Some(role) = role else { return Ok(Action::Done) };
+        if let Some(rules) = collect(cx.client(), &role, &selectors) {
+            match fill_in(cx.client(), roles.resource(), &role, rules).await {
                 // That change brings the key again.
                 Err(ApiError::Conflict { .. } | ApiError::NotFound { .. }) => {}
-                updated => drop(updated?),
+                filled => filled?,
             }
         }
         Ok(Action::Done)
@@ -88,10 +90,10 @@ pub(super) async fn fill_all(client: &Client) -> Result<()> {
     for _ in 0..MAX_LEVELS {
         let mut is_filled = true;
         // In this order the parts that every server has come before what selects them.
-        for mut role in roles.list("").into_iter().rev() {
-            let Some(rule) = role.aggregation_rule.clone() else { continue };
-            if collect(client, &mut role, &rule.cluster_role_selectors) {
-                roles.update(&role).await?;
+        for role in roles.list("").into_iter().rev() {
+            let Some(rule) = &role.aggregation_rule else { continue };
+            if let Some(rules) = collect(client, &role, &rule.cluster_role_selectors) {
+                fill_in(client, roles.resource(), &role, rules).await?;
                 is_filled = false;
             }
         }
@@ -112,10 +114,32 @@ fn concerned(wholes: &Wholes, change: &Changed<'_>) -> Vec<ObjectKey> {
     selected.map(|(name, _)| ObjectKey::new("", Arc::clone(name))).collect()
 }
 
-/// Gives a role the rules of all others that are selected. Says whether it had other ones; their order does
-/// not count.
-fn collect(client: &Client, role: &mut ClusterRole, selectors: &[LabelSelector]) -> bool {
-    let Some(resource) = client.core().catalog().served(ClusterRole::RESOURCE) else { return false };
+/// Applies the rules of a role, and nothing else. Without any the role keeps those that its author gave it: an
+/// empty list of a configuration is not there.
+async fn fill_in(
+    client: &Client,
+    resource: &Arc<ServedResource>,
+    role: &ClusterRole,
+    rules: Vec<PolicyRule>,
+) -> Result<()> {
+    // With its uid, so that a role that is gone does not come again.
+    let (name, uid) = (&role.metadata.name, &role.metadata.uid);
+    let mut configuration = json!({
+        "apiVersion": resource.api_version,
+        "kind": resource.def.kind,
+        "metadata": {"name": name, "uid": uid},
+    });
+    if !rules.is_empty() {
+        let rules = serde_json::to_value(rules);
+        configuration["rules"] =
+            rules.map_err(|error| ApiError::internal("the rules of a role cannot be written", error))?;
+    }
+    client.apply(resource, "", name, &configuration, true).await.map(drop)
+}
+
+/// The rules of all others that are selected, where the role has other ones; their order does not count.
+fn collect(client: &Client, role: &ClusterRole, selectors: &[LabelSelector]) -> Option<Vec<PolicyRule>> {
+    let resource = client.core().catalog().served(ClusterRole::RESOURCE)?;
     let snapshot = client.snapshot(resource);
     let is_part = |object: &Arc<Object>| {
         let labels = labels(object);
@@ -133,10 +157,9 @@ fn collect(client: &Client, role: &mut ClusterRole, selectors: &[LabelSelector])
     }
     let present = role.rules.as_deref().unwrap_or_default();
     if present.len() == rules.len() && present.iter().all(|rule| known.contains(&key_of(rule))) {
-        return false;
+        return None;
     }
-    role.rules = Some(rules);
-    true
+    Some(rules)
 }
 
 /// The lists of a rule. Rules with the same ones are the same.

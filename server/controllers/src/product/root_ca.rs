@@ -68,7 +68,7 @@ impl RootCaPublisher {
             }
             Some(mut map) => {
                 map.data = data;
-                map.metadata.annotations.entry(description).or_insert_with(|| TEXT.to_owned());
+                map.metadata.annotations.insert(description, TEXT.to_owned());
                 maps.update(&map).await.map(drop)
             }
         };

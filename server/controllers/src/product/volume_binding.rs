@@ -14,6 +14,9 @@ mod volumes;
 use self::known::Known;
 pub(super) use self::{claims::ClaimBinder, volumes::VolumeKeeper};
 
+/// In whose name both report events: that of the one controller of the reference.
+const EVENT_SOURCE: &str = "persistentvolume-controller";
+
 /// The two controllers, which tell each other who waits for whom.
 pub(super) fn binders() -> (ClaimBinder, VolumeKeeper) {
     let known = Known::default();

@@ -22,10 +22,13 @@ use orch_registry::{
     catalog::ServedResource,
     error::{ApiError, ResourceName},
 };
-use orch_runtime::object::Kind;
+use orch_runtime::{field_error::Shown as _, object::Kind};
 
 use super::is;
-use crate::sources::policies::{role_name, rules};
+use crate::{
+    name_parameter,
+    sources::policies::{role_name, rules},
+};
 
 /// What is told to whoever may not write a role that collects rules.
 const NEEDS_EVERYTHING: &str = "must have cluster-admin privileges to use the aggregationRule";
@@ -92,9 +95,9 @@ impl RoleEscalation {
             return Ok(());
         }
         let refusal = |why: &str| ApiError::not_admitted(write.resource, write.name, why);
-        self.rbac.check_granted(write.user, write.namespace, rules).map_err(|why| refusal(&why))?;
+        self.check_granted(write, rules).map_err(|why| refusal(&why))?;
         if collects {
-            let everything = self.rbac.check_granted(write.user, write.namespace, &everything());
+            let everything = self.check_granted(write, &everything());
             everything.map_err(|_| refusal(NEEDS_EVERYTHING))?;
         }
         Ok(())
@@ -106,12 +109,18 @@ impl RoleEscalation {
         if self.may(write, "bind", plural, &role.name).await {
             return Ok(());
         }
+        check_reference(role, write.namespace)?;
         let Some(rules) = self.rbac.rules_of_role(&role_name(role, write.namespace)) else {
             let resource = ResourceName::of(write.resource);
             return Err(ApiError::NotFound { resource, name: role.name.clone() });
         };
-        let granted = self.rbac.check_granted(write.user, write.namespace, &rules);
+        let granted = self.check_granted(write, &rules);
         granted.map_err(|why| ApiError::not_admitted(write.resource, write.name, &why))
+    }
+
+    /// Whether the writer has all these permissions.
+    fn check_granted(&self, write: &Write<'_>, rules: &[PolicyRule]) -> Result<(), String> {
+        self.rbac.check_granted(write.user, write.namespace, rules, write.resource.def.plural)
     }
 
     /// Whether the writer has a verb for a role.
@@ -128,6 +137,23 @@ impl RoleEscalation {
         let attributes = Attributes { user: write.user, verb, target: Target::Resource(target) };
         self.authorization.authorize(&attributes).resolve().await.is_allowed()
     }
+}
+
+/// Whether a reference can lead to a role: the binding is not validated yet.
+///
+/// # Errors
+/// 500 without a reason for a kind that is none of a role; 400 without a namespace or a name, and for a name
+/// that no role can have.
+fn check_reference(role: &RoleRef, namespace: &str) -> Result<(), ApiError> {
+    let is_local = role.kind == Role::RESOURCE.kind;
+    if !is_local && role.kind != ClusterRole::RESOURCE.kind {
+        let kind = role.kind.shown();
+        return Err(ApiError::Unclassified(format!("unsupported role reference kind: {kind}")));
+    }
+    if is_local && namespace.is_empty() {
+        return Err(ApiError::BadRequest("Namespace parameter required.".to_owned()));
+    }
+    name_parameter::check(&role.name)
 }
 
 /// What a create or an update gives away; `None` for all other writes, and for one that changes only what the

@@ -17,12 +17,13 @@ use orch_registry::{
 use orch_runtime::{
     Tree,
     field_error::{FieldError, Validation},
-    object::{Kind as _, Validate as _},
+    object::Kind as _,
     path::Path,
 };
 use serde_json::json;
 
 use super::condition;
+use crate::name_parameter;
 
 /// How conflicts name what was tried.
 const RESOURCE: &str = "pods/binding";
@@ -35,7 +36,7 @@ impl Operation for Bind {
     fn perform<'a>(
         &'a self,
         context: OperationContext<'a>,
-        binding: Binding,
+        mut binding: Binding,
     ) -> BoxFuture<'a, Result<Answer>> {
         Box::pin(async move {
             let OperationContext { cx, target, options } = context;
@@ -44,6 +45,10 @@ impl Operation for Bind {
                 return Err(ApiError::BadRequest(message.to_owned()));
             }
             validate(context, &binding)?;
+            if target.subresource.is_none() {
+                // As in the reference, where an object that is created has no uid yet.
+                binding.metadata.uid.clear();
+            }
             let pods = cx.core.catalog().served(Pod::RESOURCE).ok_or(ApiError::UnknownResource)?;
             let pod = Target::item(pods, &*target.namespace, &binding.metadata.name);
             let now = cx.core.now().to_string();
@@ -60,10 +65,13 @@ impl Operation for Bind {
     }
 }
 
-/// The rules of the schema, and: the target is a node.
+/// The target is a node.
+///
+/// # Errors
+/// 500 without a reason, as in the reference, for another target; 400 without a name, and for one that no pod
+/// can have.
 fn validate(context: OperationContext<'_>, binding: &Binding) -> Result<()> {
     let mut violations = Validation::new(context.cx.core.vocabulary());
-    binding.validate(&Path::ROOT, &mut violations);
     let target = Path::ROOT.field("target");
     if !matches!(binding.target.kind.as_str(), "" | "Node") {
         let known = ["Node", "<empty>"];
@@ -72,15 +80,13 @@ fn validate(context: OperationContext<'_>, binding: &Binding) -> Result<()> {
     if binding.target.name.is_empty() {
         violations.push(FieldError::required(&target.field("name"), ""));
     }
-    if violations.is_empty() {
-        return Ok(());
+    let told: Vec<String> = violations.into_errors().iter().map(ToString::to_string).collect();
+    match &told[..] {
+        [] => {}
+        [only] => return Err(ApiError::Unclassified(only.clone())),
+        several => return Err(ApiError::Unclassified(format!("[{}]", several.join(", ")))),
     }
-    Err(ApiError::Invalid {
-        group: String::new(),
-        kind: Binding::RESOURCE.kind.to_owned(),
-        name: binding.metadata.name.clone(),
-        errors: violations.into_errors(),
-    })
+    name_parameter::check(&binding.metadata.name)
 }
 
 /// The pod on its node. Its uid and version are preconditions where the binding has them.
@@ -137,10 +143,13 @@ fn check_preconditions(target: &Target<'_>, current: &Current, binding: &Binding
         [("UID", &wanted.uid, uid), ("ResourceVersion", &wanted.resource_version, version.as_str())]
     {
         if !wanted.is_empty() && wanted != have {
-            let cause = format!(
-                "Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {have}"
-            );
-            return Err(ApiError::conflict(target.resource, &target.name, cause));
+            return Err(ApiError::failed_precondition(
+                target.resource,
+                (&*target.namespace, &*target.name),
+                what,
+                wanted,
+                have,
+            ));
         }
     }
     Ok(())

@@ -6,7 +6,11 @@
 mod budget;
 
 use futures_util::future::BoxFuture;
-use orch_api::{core::v1::Pod, meta::v1::Status, policy::v1};
+use orch_api::{
+    core::v1::Pod,
+    meta::v1::{DeleteOptions, Status},
+    policy::v1,
+};
 use orch_machinery::meta::Meta;
 use orch_registry::{
     answer::Answer,
@@ -14,12 +18,12 @@ use orch_registry::{
     error::{ApiError, Result},
     objects::Current,
     operation::{Operation, OperationContext},
-    options::DeletionOptions,
+    options::{DeletionOptions, IGNORES_READ_ERRORS},
     request::Target,
     verb::delete,
     write::server_change,
 };
-use orch_runtime::{Tree, object::typed_from_tree};
+use orch_runtime::{Tree, field_error::FieldError, object::typed_from_tree, path::Path};
 use serde_json::json;
 
 use super::condition;
@@ -43,10 +47,14 @@ impl Operation for Eviction {
                 let message = "name in URL does not match name in Eviction object";
                 return Err(ApiError::BadRequest(message.to_owned()));
             }
-            let (vocabulary, gates) = (cx.core.vocabulary(), cx.core.gates());
             let sent = body.delete_options.unwrap_or_default();
-            let mut deletion = DeletionOptions::check(vocabulary, gates, sent)?;
-            deletion.dry_run |= options.dry_run;
+            check_options(context, &sent)?;
+            let (vocabulary, gates) = (cx.core.vocabulary(), cx.core.gates());
+            let mut deletion = Deletion {
+                refusal: DeletionOptions::check(vocabulary, gates, sent.clone()).err(),
+                options: DeletionOptions::unchecked(sent),
+            };
+            deletion.options.dry_run |= options.dry_run;
             let pod = Target { subresource: None, ..target.clone() };
             Box::pin(evict(cx, &pod, &deletion)).await?;
             let done = Status { status: "Success".to_owned(), code: 201, ..Status::default() };
@@ -55,14 +63,50 @@ impl Operation for Eviction {
     }
 }
 
-async fn evict(cx: &RequestContext<'_>, target: &Target<'_>, options: &DeletionOptions) -> Result<()> {
+/// How the pod is to be deleted. As in the reference, options that are wrong are refused when the pod is
+/// deleted: after the budget was asked.
+#[derive(Clone)]
+struct Deletion {
+    options: DeletionOptions,
+    refusal: Option<ApiError>,
+}
+
+/// What an eviction does not take at all.
+///
+/// # Errors
+/// 422 for the option that removes unreadable objects, 500 without a reason for two different dry runs.
+fn check_options(context: OperationContext<'_>, sent: &DeleteOptions) -> Result<()> {
+    let OperationContext { cx, target, options } = context;
+    if sent.ignore_store_read_error_with_cluster_breaking_potential == Some(true) {
+        let body = target.subresource.and_then(|subresource| subresource.body);
+        let delete_options = Path::ROOT.field("deleteOptions");
+        let path = delete_options.field(IGNORES_READ_ERRORS);
+        let detail = "can not be set for pod eviction, try after removing the option";
+        return Err(ApiError::Invalid {
+            group: cx.core.vocabulary().group(body.map_or("", |body| body.group)).into_owned(),
+            kind: body.map_or("", |body| body.kind).to_owned(),
+            name: target.name.to_string(),
+            errors: vec![FieldError::invalid(&path, &true, detail)],
+        });
+    }
+    if options.dry_run && !sent.dry_run.is_empty() && sent.dry_run != ["All"] {
+        return Err(ApiError::Unclassified(format!(
+            "Non-matching dry-run options in request and content: [All] and [{}]",
+            sent.dry_run.join(" ")
+        )));
+    }
+    Ok(())
+}
+
+async fn evict(cx: &RequestContext<'_>, target: &Target<'_>, deletion: &Deletion) -> Result<()> {
+    let options = &deletion.options;
     let mut lost = 0;
     let pod = loop {
         let (current, pod) = find(cx, target)?;
         if !needs_no_budget(&pod) {
             break pod;
         }
-        match remove(cx, target, &pinned(options, &current)).await {
+        match remove(cx, target, &pinned(deletion, &current)).await {
             Err(ApiError::Conflict { .. }) if options.resource_version.is_none() && lost + 1 < ATTEMPTS => {
                 lost += 1;
             }
@@ -71,13 +115,11 @@ async fn evict(cx: &RequestContext<'_>, target: &Target<'_>, options: &DeletionO
     };
     let budgets = budget::of(cx, target, &pod)?;
     match &budgets[..] {
-        [] => remove(cx, target, options).await,
+        [] => remove(cx, target, deletion).await,
         [only] if !is_ready(&pod) && budget::lets_unhealthy_go(only) => {
-            // It must not have become ready since.
-            let pinned = DeletionOptions {
-                resource_version: options.resource_version.clone().or(Some(pod.metadata.resource_version)),
-                ..options.clone()
-            };
+            // It must not have become ready since; the version that the client sent counts no more.
+            let mut pinned = deletion.clone();
+            pinned.options.resource_version = Some(pod.metadata.resource_version);
             match remove(cx, target, &pinned).await {
                 Err(ApiError::Conflict { .. }) if options.resource_version.is_none() => {
                     Err(budget::being_processed(&only.metadata.name))
@@ -87,7 +129,7 @@ async fn evict(cx: &RequestContext<'_>, target: &Target<'_>, options: &DeletionO
         }
         [only] => {
             budget::take(cx, target, &only.metadata.name, options.dry_run).await?;
-            remove(cx, target, options).await
+            remove(cx, target, deletion).await
         }
         _ => Err(ApiError::Unclassified(
             "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
@@ -110,15 +152,15 @@ fn needs_no_budget(pod: &Pod) -> bool {
 }
 
 /// A pod that may still begin to run is only deleted in the state that was looked at.
-fn pinned(options: &DeletionOptions, current: &Current) -> DeletionOptions {
-    let mut options = options.clone();
+fn pinned(deletion: &Deletion, current: &Current) -> Deletion {
+    let mut pinned = deletion.clone();
     let phase = current.tree.pointer("/status/phase").and_then(Tree::as_str).unwrap_or_default();
     let is_over =
         matches!(phase, "Succeeded" | "Failed") || Meta::of(&current.tree).deletion_timestamp().is_some();
-    if options.resource_version.is_none() && !is_over {
-        options.resource_version = Some(current.revision().to_string());
+    if !is_over {
+        pinned.options.resource_version.get_or_insert_with(|| current.revision().to_string());
     }
-    options
+    pinned
 }
 
 fn is_ready(pod: &Pod) -> bool {
@@ -126,8 +168,8 @@ fn is_ready(pod: &Pod) -> bool {
 }
 
 /// Records on the pod that it is evicted, and deletes it.
-async fn remove(cx: &RequestContext<'_>, target: &Target<'_>, options: &DeletionOptions) -> Result<()> {
-    let mut options = options.clone();
+async fn remove(cx: &RequestContext<'_>, target: &Target<'_>, deletion: &Deletion) -> Result<()> {
+    let mut options = deletion.options.clone();
     if !options.dry_run {
         let marked = server_change::change(cx, target, |current| {
             delete::check_preconditions(target, current, &options)?;
@@ -137,6 +179,9 @@ async fn remove(cx: &RequestContext<'_>, target: &Target<'_>, options: &Deletion
         if options.resource_version.is_some() {
             options.resource_version = Some(marked.revision().to_string());
         }
+    }
+    if let Some(refusal) = &deletion.refusal {
+        return Err(refusal.clone());
     }
     delete::delete_object(cx, target, &options).await?;
     Ok(())

@@ -28,7 +28,7 @@ use orch_runtime::{
 };
 use serde_json::json;
 
-use crate::sources::resource_of;
+use crate::{name_parameter, sources::resource_of};
 
 pub(crate) struct Token {
     tokens: Arc<TokenIssuer>,
@@ -42,6 +42,7 @@ impl Token {
     fn issue(&self, context: OperationContext<'_>, mut request: TokenRequest) -> Result<Answer> {
         check_name(context, &request)?;
         let account = stored_object(context, Kind::ServiceAccount, &context.target.name)?;
+        let names_audiences = !request.spec.audiences.is_empty();
         self.complete(context, &mut request, &account);
         let mut violations = Validation::new(context.cx.core.vocabulary());
         request.validate(&Path::ROOT, &mut violations);
@@ -63,7 +64,10 @@ impl Token {
             .tokens
             .issue(&grant)
             .map_err(|error| ApiError::internal("the token cannot be made", error))?;
-        let sent = tree_of(context, &request)?;
+        let mut sent = tree_of(context, &request)?;
+        if !names_audiences && let Some(spec) = sent.get_mut("spec").and_then(Tree::as_object_mut) {
+            spec.insert("audiences".to_owned(), Tree::Null);
+        }
         let told = Time::from_unix_seconds(issued.saturating_add(lifetime.told));
         request.status = TokenRequestStatus { token, expiration_timestamp: Some(told) };
         answer(context, sent, &request)
@@ -94,7 +98,7 @@ impl Token {
         let metadata = &mut request.metadata;
         metadata.name.clone_from(&account.named.name);
         metadata.namespace = target.namespace.to_string();
-        metadata.uid = uuid::Uuid::new_v4().to_string();
+        metadata.uid.clear();
         metadata.creation_timestamp = Some(cx.core.now());
         metadata.managed_fields.clear();
     }
@@ -153,6 +157,7 @@ struct Bound {
 fn bound(context: OperationContext<'_>, request: &TokenRequest) -> Result<Bound> {
     let Some(reference) = &request.spec.bound_object_ref else { return Ok(Bound::default()) };
     let kind = bound_kind(reference)?;
+    name_parameter::check(&reference.name)?;
     let bound = stored_object(context, kind, &reference.name)?;
     let node = if kind == Kind::Pod { check_pod(context, &bound.tree)? } else { None };
     if !reference.uid.is_empty() && reference.uid != bound.named.uid {
@@ -186,7 +191,12 @@ fn check_pod(context: OperationContext<'_>, pod: &Tree) -> Result<Option<Named>>
 }
 
 fn bound_kind(reference: &BoundObjectReference) -> Result<Kind> {
-    let (group, version) = reference.api_version.rsplit_once('/').unwrap_or(("", &reference.api_version));
+    // A version that cannot be read is none, as in the reference.
+    let (group, version) = match reference.api_version.split('/').collect::<Vec<_>>()[..] {
+        [version] => ("", version),
+        [group, version] => (group, version),
+        _ => ("", ""),
+    };
     match (group, reference.kind.as_str()) {
         ("", "Pod") => Ok(Kind::Pod),
         ("", "Secret") => Ok(Kind::Secret),
@@ -220,9 +230,10 @@ fn answer(context: OperationContext<'_>, mut sent: Tree, request: &TokenRequest)
     let time = cx.core.now().to_string();
     let write = managed_fields::Write {
         api_version: &api_version,
-        ..own::record(Attempt { cx, target, options }, &time, &[&["status"], &["metadata"]])
+        ..own::record(Attempt { cx, target, options }, &time, &[&["status"]])
     };
-    let empty = json!({"metadata": {}, "spec": {}, "status": {}});
+    let nothing = json!({"audiences": null, "expirationSeconds": null, "boundObjectRef": null});
+    let empty = json!({"metadata": {}, "spec": nothing, "status": {}});
     managed_fields::track_create(&write, &empty, &mut sent, &TOKEN_REQUEST_TYPE);
     let mut tree = tree_of(context, request)?;
     MetaMut::of(&mut tree).set_managed_fields(managed_fields::take_entries(&mut sent));

@@ -1,6 +1,7 @@
 //! Reviews of identity: who the caller is, and who a token belongs to.
 
 use std::{
+    collections::BTreeSet,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -14,6 +15,7 @@ use orch_api::authentication::{
 use orch_auth::{
     authentication::Authentication,
     authenticator::{Credentials, certificate::PeerCertificates},
+    error::AuthError,
     service_account::TokenIssuer,
     user::UserInfo,
 };
@@ -22,6 +24,9 @@ use orch_registry::{
     error::{ApiError, Result},
     operation::Review,
 };
+
+/// What is wrong with a token that nobody knows, or that is for others.
+const INVALID: &str = "invalid bearer token";
 
 /// Answers who the caller is.
 pub(crate) struct Caller;
@@ -68,20 +73,20 @@ impl TokenOwner {
         let credentials = Credentials::new(&peer, Some(header.as_bytes()), now).for_audiences(audiences);
         if credentials.token().is_none() {
             // Without a token the answer would be about the anonymous user.
-            return refused("the token is malformed");
+            return refused(INVALID);
         }
         let authentication = self.authentication.load_full();
         let identity = match authentication.authenticate(&credentials).resolve().await {
             Ok(identity) => identity,
-            Err(error) => return refused(&error.to_string()),
+            Err(error) => return refused(&told(&error)),
         };
         let own = self.tokens.audiences().iter();
         let valid_for: Vec<String> = match identity.audiences() {
             [] => own.filter(|own| audiences.is_empty() || audiences.contains(own)).cloned().collect(),
-            named => named.to_vec(),
+            named => named.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect(),
         };
         if valid_for.is_empty() {
-            return refused("the token is for none of the audiences");
+            return refused(INVALID);
         }
         TokenReviewStatus {
             authenticated: true,
@@ -111,6 +116,14 @@ impl Review<TokenReview> for TokenOwner {
             question.status = self.find(&question.spec.token, &question.spec.audiences, now).await;
             Ok(())
         })
+    }
+}
+
+/// Why a token is refused: as the reference tells it, and what else is known.
+fn told(error: &AuthError) -> String {
+    match error {
+        AuthError::UnknownToken | AuthError::NoCredentials => INVALID.to_owned(),
+        error => format!("[{INVALID}, {error}]"),
     }
 }
 

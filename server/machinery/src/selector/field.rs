@@ -45,7 +45,10 @@ impl FieldSelector {
             let Some((path, negated, value)) = split_term(part) else {
                 return Err(SelectorError(format!("invalid selector: '{text}'; can't understand '{part}'")));
             };
-            terms.push(Term { path: path.to_owned(), negated, value: unescape(value)? });
+            // A term without a field and a value says nothing, as in the reference.
+            if !(path.is_empty() && value.is_empty()) {
+                terms.push(Term { path: path.to_owned(), negated, value: unescape(value)? });
+            }
         }
         terms.sort_unstable();
         Ok(FieldSelector { terms })
@@ -186,10 +189,18 @@ mod tests {
             (r"type==x\,y\=z\\", true),
             ("none=", true),
             ("none!=", false),
+            ("=", true),
+            ("!=,==,metadata.name=a", true),
         ];
         for (text, expected) in cases {
             assert_eq!(selects(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn terms_without_field_and_value_are_left_out() {
+        assert!(FieldSelector::parse("=,!=,==").unwrap().is_everything());
+        assert!(FieldSelector::parse("=b").unwrap().check(&[], true).is_err());
     }
 
     #[test]

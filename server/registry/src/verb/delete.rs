@@ -155,6 +155,10 @@ async fn delete_current(
         if options.dry_run {
             return Ok(Deleted::Removed { tree, object: None });
         }
+        if grace != Grace::Of(0) {
+            // Its last state is the one that was stored: finalizers that this DELETE takes away go with it.
+            tree.clone_from(&current.tree);
+        }
         let body = stored::encode_body(resource, &tree, None, false)?;
         if grace == Grace::Of(0) {
             // Watchers of kinds with a grace period see the object marked as deleted before it is removed.

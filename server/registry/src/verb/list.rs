@@ -38,7 +38,7 @@ pub async fn list(cx: &RequestContext<'_>, request: &ListRequest<'_>) -> Result<
 pub async fn page(cx: &RequestContext<'_>, request: &ListRequest<'_>, limit: Option<u64>) -> Result<List> {
     match request.start {
         ListStart::First { version, version_match } => {
-            let shown = Shown::of(version, version_match, request.limit.is_some());
+            let shown = Shown::of(version, version_match, limit.is_some());
             let snapshot = measured(cx, shown, request.target.resource).await?;
             cut(cx, request, &snapshot, None, limit).await
         }

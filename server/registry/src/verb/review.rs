@@ -32,6 +32,7 @@ pub async fn review(
     let resource = target.resource;
     let mut tree = body::decode(cx, &target, &body, options.field_validation)?;
     place::put_into_namespace(&target, &mut tree)?;
+    place::forget_system_fields(&mut tree);
     prepare::drop_gated(cx, resource, &mut tree, None);
     let mut question = match resource.storage_version() {
         None => prepare::typed(resource, tree)?,

@@ -72,7 +72,10 @@ fn unowned_fields_of_new(attempt: Attempt<'_>, tree: &Tree) -> Vec<FieldPath> {
     let mut unowned = own::unowned_fields(attempt);
     let by_plugins = attempt.cx.core.admission().added_fields(resource.def);
     let added = resource.behaviour.added_fields().iter().chain(by_plugins);
-    unowned.extend(added.filter(|path| at(tree, path).is_none()));
+    // An empty list is not sent, as in the reference.
+    unowned.extend(
+        added.filter(|path| at(tree, path).is_none_or(|sent| sent.as_array().is_some_and(Vec::is_empty))),
+    );
     unowned
 }
 

@@ -173,6 +173,11 @@ fn check_uid(target: &Target<'_>, have: &str, proposed: &Tree) -> Result<()> {
     if wanted.is_empty() || wanted == have {
         return Ok(());
     }
-    let cause = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {have}");
-    Err(ApiError::conflict(target.resource, &target.name, cause))
+    Err(ApiError::failed_precondition(
+        target.resource,
+        (&*target.namespace, &*target.name),
+        "UID",
+        wanted,
+        have,
+    ))
 }

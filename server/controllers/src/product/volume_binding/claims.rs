@@ -20,7 +20,7 @@ use orch_runtime::{
 use orch_storage::Snapshot;
 
 use super::{
-    annotations,
+    EVENT_SOURCE, annotations,
     known::Known,
     matching::{Reserved, best, class_of, reserved, satisfies},
     view::{VolumeView, volume_of},
@@ -310,7 +310,7 @@ async fn tell(cx: &Context, claim: &PersistentVolumeClaim, report: Option<Report
     let (Some(report), Ok(resource)) = (report, cx.served::<PersistentVolumeClaim>()) else { return };
     let metadata = &claim.metadata;
     let about = About { resource, namespace: &metadata.namespace, name: &metadata.name, uid: &metadata.uid };
-    events::report(cx, &about, report.severity, report.reason, &report.message).await;
+    events::report_as(EVENT_SOURCE, cx, &about, report.severity, report.reason, &report.message).await;
 }
 
 /// The reference of a volume to a claim.

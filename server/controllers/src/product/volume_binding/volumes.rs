@@ -10,7 +10,7 @@ use orch_registry::{
 };
 use orch_runtime::object::Kind;
 
-use super::{annotations, known::Known};
+use super::{EVENT_SOURCE, annotations, known::Known};
 use crate::{
     account::Account,
     controller::{Action, Context, Controller},
@@ -166,7 +166,7 @@ async fn store_phase(
 async fn tell(cx: &Context, volume: &PersistentVolume, severity: Severity, reason: &str, message: &str) {
     let Ok(resource) = cx.served::<PersistentVolume>() else { return };
     let about = About { resource, namespace: "", name: &volume.metadata.name, uid: &volume.metadata.uid };
-    events::report(cx, &about, severity, reason, message).await;
+    events::report_as(EVENT_SOURCE, cx, &about, severity, reason, message).await;
 }
 
 /// Somebody else has changed or deleted the object: that change brings the key again.
