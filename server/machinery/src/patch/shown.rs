@@ -1,6 +1,6 @@
 //! Values in messages about patches, in the notation of the reference server.
 
-use orch_runtime::Tree;
+use orch_runtime::{Tree, field_error::Shown as _};
 
 /// A tree in the form `map[a:1 b:[x y]]`.
 pub fn listing(tree: &Tree) -> String {
@@ -13,6 +13,23 @@ pub fn listing(tree: &Tree) -> String {
             let entries: Vec<String> =
                 map.iter().map(|(name, value)| format!("{name}:{}", listing(value))).collect();
             format!("map[{}]", entries.join(" "))
+        }
+    }
+}
+
+/// A tree as a literal: `map[string]interface {}{"a":1, "b":[]interface {}{"x"}}`.
+pub fn literal(tree: &Tree) -> String {
+    match tree {
+        Tree::Null => "interface {}(nil)".to_owned(),
+        Tree::String(text) => text.shown(),
+        Tree::Bool(_) | Tree::Number(_) => tree.to_string(),
+        Tree::Array(items) => {
+            format!("[]interface {{}}{{{}}}", items.iter().map(literal).collect::<Vec<_>>().join(", "))
+        }
+        Tree::Object(map) => {
+            let entries: Vec<String> =
+                map.iter().map(|(name, value)| format!("{}:{}", name.shown(), literal(value))).collect();
+            format!("map[string]interface {{}}{{{}}}", entries.join(", "))
         }
     }
 }
@@ -35,7 +52,7 @@ pub(super) fn cannot_unmarshal(tree: &Tree, wanted: &str) -> String {
 }
 
 /// The name of a value's type in errors about wrong types.
-pub(super) fn type_name(tree: &Tree) -> &'static str {
+pub fn type_name(tree: &Tree) -> &'static str {
     match tree {
         Tree::Null => "%!s(<nil>)",
         Tree::Bool(_) => "bool",

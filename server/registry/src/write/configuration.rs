@@ -3,7 +3,10 @@
 use orch_machinery::{
     apply::{self, Application, ApplyError},
     cbor,
-    json::{Limits, decode::decode_tree},
+    json::{
+        Limits,
+        decode::{DecodeError, decode_tree},
+    },
     managed_fields,
     media_type::Syntax,
     meta::{Meta, field},
@@ -98,9 +101,14 @@ impl Configuration {
         let entries = managed_fields::take_entries(&mut merged);
         let def = target.resource.def.type_def;
         let mut tree = decode_tree(merged, def, &Limits::default())
-            .map_err(|error| unreadable(&error, |why| self.does_not_fit(&why)))?
+            .map_err(|error| {
+                unreadable(&error, |why| match &error {
+                    DecodeError::Type { restored: Some(why), .. } => self.makes_no_object(why),
+                    _ => self.makes_no_object(&why),
+                })
+            })?
             .tree;
-        place::check_times(&tree).map_err(|why| self.does_not_fit(&why))?;
+        place::check_times(&tree).map_err(|why| self.makes_no_object(&why))?;
         place::put_into_namespace(target, &mut tree)?;
         names::check_name(target, &tree)?;
         Ok((tree, Ownership::Applied { entries }))
@@ -119,7 +127,10 @@ impl Configuration {
         let write = own::record(attempt, &time, &reset);
         let application = Application { write, force: self.force, config: &self.tree };
         apply::apply(&application, empty, live, resource.def.type_def).map_err(|error| match error {
-            ApplyError::Schema(why) => self.does_not_fit(&why),
+            ApplyError::Schema(why) => {
+                let config = self.shown();
+                ApiError::Unclassified(format!("failed to create typed patch object ({config}): {why}"))
+            }
             ApplyError::Conflicts(conflicts) => ApiError::ApplyConflict(conflicts),
         })
     }
@@ -140,15 +151,19 @@ impl Configuration {
         Err(ApiError::conflict(target.resource, &target.name, cause))
     }
 
-    /// 500 without a reason, as the reference answers to a configuration that does not fit its type.
-    fn does_not_fit(&self, why: &str) -> ApiError {
-        let metadata = Meta::of(&self.tree);
+    /// 500 without a reason, as the reference answers where the merged object cannot be read.
+    fn makes_no_object(&self, why: &str) -> ApiError {
+        let (config, kind) = (self.shown(), kind_text(&self.tree));
         ApiError::Unclassified(format!(
-            "failed to create typed patch object ({}/{}; {}): {why}",
-            metadata.namespace(),
-            metadata.name(),
-            kind_text(&self.tree)
+            "failed to convert new object ({config}) to proper version: \
+             unable to convert unstructured object to {kind}: {why}"
         ))
+    }
+
+    /// The configuration in messages: `namespace/name; apps/v1, Kind=DaemonSet`.
+    fn shown(&self) -> String {
+        let metadata = Meta::of(&self.tree);
+        format!("{}/{}; {}", metadata.namespace(), metadata.name(), kind_text(&self.tree))
     }
 }
 

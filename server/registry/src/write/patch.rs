@@ -53,16 +53,26 @@ impl Patch {
     ///
     /// # Errors
     /// 400 for text that is not a patch of the kind, 413 for one with too many operations or values.
-    pub fn read(kind: PatchKind, text: &[u8]) -> Result<Self> {
+    pub fn read(kind: PatchKind, text: &[u8], validation: FieldValidation) -> Result<Self> {
+        // Where unknown fields are ignored, the reference reads patches only to apply them, and says less.
+        let is_checked = validation != FieldValidation::Ignore;
         if kind == PatchKind::Json {
-            let patch =
-                JsonPatch::parse(text, &Limits::default(), &JsonPatchLimits::default()).map_err(refusal)?;
+            let parse = if is_checked { JsonPatch::parse } else { JsonPatch::parse_unchecked };
+            let patch = parse(text, &Limits::default(), &JsonPatchLimits::default()).map_err(refusal)?;
             return Ok(Patch { offences: patch.strict().collect(), content: Content::Json(patch) });
         }
+        let is_unchecked_merge = kind == PatchKind::Merge && !is_checked;
         // For a strategic patch the reference answers without the prefix.
         let prefix = if kind == PatchKind::Strategic { "" } else { "error decoding patch: " };
-        let document = decode_any_strict(text, &Limits::default())
-            .map_err(|error| unreadable(&error, |why| ApiError::BadRequest(format!("{prefix}{why}"))))?;
+        let document = decode_any_strict(text, &Limits::default()).map_err(|error| {
+            unreadable(&error, |_| match &error {
+                _ if is_unchecked_merge => no_merge_patch(),
+                error => ApiError::BadRequest(format!("{prefix}{error}")),
+            })
+        })?;
+        if is_unchecked_merge && !document.tree.is_object() && !document.tree.is_array() {
+            return Err(no_merge_patch());
+        }
         let offences = document.strict.iter().map(ToString::to_string).collect();
         let content = match kind {
             PatchKind::Strategic => Content::Strategic(with_whole_numbers(document.tree)),
@@ -193,6 +203,10 @@ fn check_kind(target: &Target<'_>, patched: &Tree) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("{kind} \"{api_version}\" is no {} {}", expected.api_version, expected.kind))
+}
+
+fn no_merge_patch() -> ApiError {
+    ApiError::BadRequest("Invalid JSON Patch".to_owned())
 }
 
 fn refusal(error: PatchError) -> ApiError {
