@@ -46,9 +46,7 @@ fn key_element(item: &Tree, shape: &'static Shape, keys: &[&str]) -> Result<Elem
     };
     let mut values = Vec::with_capacity(keys.len());
     for key in keys {
-        // A null is stored as an absent field, so it is one here.
-        let given = fields.get(*key).filter(|value| !value.is_null());
-        let value = given.map(Cow::Borrowed).or_else(|| key_default(shape, key).map(Cow::Owned));
+        let value = fields.get(*key).map(Cow::Borrowed).or_else(|| key_default(shape, key).map(Cow::Owned));
         let value = value.ok_or_else(|| {
             let key = key.shown();
             format!(

@@ -130,9 +130,11 @@ impl Walk {
             Scalar::String | Scalar::Bytes | Scalar::Duration => (value.is_string(), "string", |value| {
                 format!("&value.valueUnstructured{{Value:{}}}", literal(value))
             }),
-            Scalar::Time | Scalar::MicroTime | Scalar::Quantity | Scalar::IntOrString => {
+            Scalar::Time | Scalar::MicroTime | Scalar::Quantity => {
                 (!value.is_object() && !value.is_array(), "any scalar", pointed)
             }
+            // What is neither is found where the merged object is read.
+            Scalar::IntOrString => return,
         };
         if !fits {
             self.problem(at, format!("expected {wanted}, got {}", got(value)));

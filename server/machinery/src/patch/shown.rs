@@ -35,7 +35,7 @@ pub fn literal(tree: &Tree) -> String {
 }
 
 /// The name of a value's type in errors of JSON readers.
-pub(super) fn json_type(tree: &Tree) -> &'static str {
+pub fn json_type(tree: &Tree) -> &'static str {
     match tree {
         Tree::Null => "null",
         Tree::Bool(_) => "bool",
@@ -47,7 +47,7 @@ pub(super) fn json_type(tree: &Tree) -> &'static str {
 }
 
 /// The error for a value of the wrong type. `wanted` is the name of the right type in the reference server.
-pub(super) fn cannot_unmarshal(tree: &Tree, wanted: &str) -> String {
+pub fn cannot_unmarshal(tree: &Tree, wanted: &str) -> String {
     format!("json: cannot unmarshal {} into Go value of type {wanted}", json_type(tree))
 }
 

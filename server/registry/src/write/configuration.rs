@@ -10,14 +10,15 @@ use orch_machinery::{
     managed_fields,
     media_type::Syntax,
     meta::{Meta, field},
-    yaml,
+    scalars, yaml,
 };
 use orch_runtime::Tree;
 
 use super::{
     attempt::Attempt,
-    body::{self, Expected, unreadable},
+    body::{self, unreadable},
     draft::Ownership,
+    expected::Expected,
     names, own, place,
 };
 use crate::{
@@ -57,7 +58,7 @@ impl Configuration {
         if let Some(spelling) = cx.spelling() {
             spelling.read(&mut document.tree);
         }
-        let expected = Expected::of(target);
+        let expected = Expected::of(cx.core.catalog(), target);
         let api_version = text_of(&document.tree, "apiVersion");
         if api_version != expected.api_version || text_of(&document.tree, "kind") != expected.kind {
             return Err(ApiError::BadRequest(format!("invalid object type: {}", kind_text(&document.tree))));
@@ -83,7 +84,7 @@ impl Configuration {
         let Attempt { cx, target, options } = attempt;
         if options.field_validation == FieldValidation::Strict && !self.unknown.is_empty() {
             let all: Vec<String> = self.duplicates.iter().chain(&self.unknown).cloned().collect();
-            return Err(body::refused_strictly(target, &all));
+            return Err(body::refused_strictly(cx, target, &all));
         }
         if let Some(scaling) = Scaling::of(target) {
             scaling.check_configuration(cx, &self.tree)?;
@@ -109,6 +110,7 @@ impl Configuration {
             })?
             .tree;
         place::check_times(&tree).map_err(|why| self.makes_no_object(&why))?;
+        scalars::check(&tree, def).map_err(|why| self.makes_no_object(&why))?;
         place::put_into_namespace(target, &mut tree)?;
         names::check_name(target, &tree)?;
         Ok((tree, Ownership::Applied { entries }))
@@ -185,9 +187,12 @@ fn text_of<'t>(tree: &'t Tree, name: &str) -> &'t str {
     tree.get(name).and_then(Tree::as_str).unwrap_or_default()
 }
 
-/// `/v1, Kind=ConfigMap`, `apps/v1, Kind=DaemonSet`.
+/// `/v1, Kind=ConfigMap`, `apps/v1, Kind=DaemonSet`. What is no version has no kind either.
 fn kind_text(tree: &Tree) -> String {
-    let api_version = text_of(tree, "apiVersion");
-    let slash = if api_version.contains('/') { "" } else { "/" };
-    format!("{slash}{api_version}, Kind={}", text_of(tree, "kind"))
+    let (api_version, kind) = (text_of(tree, "apiVersion"), text_of(tree, "kind"));
+    match api_version.matches('/').count() {
+        0 => format!("/{api_version}, Kind={kind}"),
+        1 => format!("{api_version}, Kind={kind}"),
+        _ => "/, Kind=".to_owned(),
+    }
 }
