@@ -47,8 +47,10 @@ pub(super) fn refresh_annotation(object: &mut Tree, config: &Tree) {
         return;
     }
     let mut config = config.clone();
-    if let Some(Tree::Object(annotations)) = metadata_mut(&mut config).get_mut("annotations") {
-        annotations.remove(LAST_APPLIED);
+    match metadata_mut(&mut config).get_mut("annotations") {
+        Some(Tree::Object(annotations)) => drop(annotations.remove(LAST_APPLIED)),
+        Some(Tree::Null) => drop(metadata_mut(&mut config).remove("annotations")),
+        _ => {}
     }
     let text = with_html_escapes(&text_of(&config)) + "\n";
     let others = Meta::of(object).annotations().filter(|(key, _)| *key != LAST_APPLIED);
