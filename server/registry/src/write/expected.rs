@@ -79,7 +79,7 @@ impl<'c> Expected<'c> {
             ));
         }
         let why = if is_served {
-            format!("converting ({version}.{kind}) to ({}): unknown conversion", self.kind)
+            format!("converting ({version}.{kind}) to ({}.{}): unknown conversion", self.package(), self.kind)
         } else {
             format!(
                 "no kind {} is registered for version {} in scheme \"pkg/runtime/scheme.go:100\"",
@@ -88,6 +88,14 @@ impl<'c> Expected<'c> {
             )
         };
         Mismatch::Kind { kind: kind.to_owned(), version: version.to_owned(), why }
+    }
+
+    /// Where the reference has the form of the kind that belongs to no version.
+    fn package(&self) -> &str {
+        match split(&self.api_version).0.split('.').next() {
+            None | Some("" | "events") => "core",
+            Some(group) => group,
+        }
     }
 
     /// 400 for a body that is of the kind, as far as one can tell, and yet cannot be read.
