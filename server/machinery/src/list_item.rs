@@ -46,7 +46,9 @@ fn key_element(item: &Tree, shape: &'static Shape, keys: &[&str]) -> Result<Elem
     };
     let mut values = Vec::with_capacity(keys.len());
     for key in keys {
-        let value = fields.get(*key).map(Cow::Borrowed).or_else(|| key_default(shape, key).map(Cow::Owned));
+        // A null is stored as an absent field, so it is one here.
+        let given = fields.get(*key).filter(|value| !value.is_null());
+        let value = given.map(Cow::Borrowed).or_else(|| key_default(shape, key).map(Cow::Owned));
         let value = value.ok_or_else(|| {
             let key = key.shown();
             format!(
