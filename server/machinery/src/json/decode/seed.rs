@@ -101,8 +101,10 @@ impl Target {
             "array" => "slice",
             "object" => "map",
             "number" => "int64",
-            number if number.starts_with("number ") && number.contains(['.', 'e', 'E']) => "float64",
-            _ => return None,
+            number => match number.strip_prefix("number ") {
+                Some(digits) if digits.contains(['.', 'e', 'E']) => "float64",
+                _ => return None,
+            },
         };
         Some(match self {
             Target::Root(_) | Target::Shape(Shape::Object(_)) => {
