@@ -70,6 +70,15 @@ pub(super) fn as_text(tree: &Tree) -> String {
         Tree::String(text) => text.clone(),
         Tree::Null => type_name(tree).to_owned(),
         Tree::Bool(_) | Tree::Number(_) => format!("%!s({}={tree})", type_name(tree)),
-        Tree::Array(_) | Tree::Object(_) => listing(tree),
+        Tree::Array(items) => format!("[{}]", items.iter().map(as_inner_text).collect::<Vec<_>>().join(" ")),
+        Tree::Object(map) => {
+            let entries: Vec<String> =
+                map.iter().map(|(name, value)| format!("{name}:{}", as_inner_text(value))).collect();
+            format!("map[{}]", entries.join(" "))
+        }
     }
+}
+
+fn as_inner_text(tree: &Tree) -> String {
+    if tree.is_null() { listing(tree) } else { as_text(tree) }
 }
