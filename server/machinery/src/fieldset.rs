@@ -339,10 +339,12 @@ impl<'t> FieldSet<'t> {
 
     fn collect_paths<'s>(&'s self, at: &mut Vec<&'s Element<'t>>, paths: &mut Vec<Vec<&'s Element<'t>>>) {
         let here = at.len();
-        for node in self.nodes.iter().filter(|node| node.itself) {
+        let mut nodes: Vec<&Node<'t>> = self.nodes.iter().collect();
+        nodes.sort_by(|one, other| one.element.told_order(&other.element));
+        for node in nodes.iter().filter(|node| node.itself) {
             paths.push([&at[..], &[&node.element]].concat());
         }
-        for node in self.nodes.iter().filter(|node| !node.below.is_empty()) {
+        for node in nodes.iter().filter(|node| !node.below.is_empty()) {
             at.push(&node.element);
             node.below.collect_paths(at, paths);
             at.truncate(here);

@@ -30,6 +30,9 @@ pub fn item_element(
                 Err("associative list without keys has an element that's a map type".to_owned())
             }
             Tree::Array(_) => Err("not supported: associative list with lists as elements".to_owned()),
+            Tree::Null => {
+                Err("associative list without keys has an element that's an explicit null".to_owned())
+            }
             scalar => Ok(Element::value(scalar)),
         },
     }

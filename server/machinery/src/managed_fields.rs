@@ -319,9 +319,11 @@ pub(crate) fn without_never_owned(set: FieldSet<'_>) -> FieldSet<'_> {
 
 /// Merges the oldest entries of updates, one per version, until no more than [`MAX_UPDATE_ENTRIES`] are left.
 fn merge_oldest(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
-    entry::sort(&mut entries);
-    let (applied, updates): (Vec<_>, Vec<_>) =
+    let (applied, mut updates): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| entry.operation == Operation::Apply);
+    if updates.len() > MAX_UPDATE_ENTRIES {
+        updates.sort_by_cached_key(|entry| (entry.time.clone(), entry.identifier()));
+    }
     let mut rest = updates.into_iter();
     let mut merged: Vec<(Entry<'_>, Vec<FieldSet<'_>>)> = Vec::new();
     let mut buckets: HashMap<String, usize> = HashMap::new();

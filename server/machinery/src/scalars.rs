@@ -23,6 +23,20 @@ pub fn check(tree: &Tree, def: &'static TypeDef) -> Result<(), String> {
     })
 }
 
+/// Checks the values of some fields of an object.
+///
+/// # Errors
+/// Why the first wrong text cannot be read.
+pub fn check_fields(
+    tree: &Tree,
+    def: &'static TypeDef,
+    is_meant: impl Fn(&str) -> bool,
+) -> Result<(), String> {
+    let fields = def.fields.iter().filter(|field| is_meant(field.name));
+    let mut values = fields.filter_map(|field| Some((tree.get(field.name)?, &field.shape)));
+    values.try_for_each(|(value, shape)| check_value(value, shape))
+}
+
 fn check_value(value: &Tree, shape: &'static Shape) -> Result<(), String> {
     match (shape, value) {
         (Shape::Scalar(scalar), Tree::String(_)) => check_text(value, *scalar),

@@ -16,6 +16,7 @@ pub(crate) mod configuration;
 mod default;
 mod draft;
 mod encode;
+mod expected;
 pub(crate) mod grace;
 mod mutate;
 pub(crate) mod names;

@@ -197,7 +197,15 @@ async fn nulls_and_bodies_that_are_no_objects() {
     let cases: &[(Method, &String, &'static str, &str, u16, &str, &str)] = &[
         (Method::POST, &all, JSON, "null", 422, "Invalid", "name or generateName is required"),
         (Method::POST, &all, YAML, "~", 422, "Invalid", "name or generateName is required"),
-        (Method::POST, &all, JSON, "[]", 400, "BadRequest", "cannot be handled as a ConfigMap"),
+        (
+            Method::POST,
+            &all,
+            JSON,
+            "[]",
+            400,
+            "BadRequest",
+            "json parse error: json: cannot unmarshal array into Go value of type struct",
+        ),
         (
             Method::POST,
             &all,

@@ -5,12 +5,15 @@ use std::{collections::BTreeSet, fmt};
 
 use orch_runtime::{
     Tree, TreeMap,
-    field_error::Shown,
     type_def::{ListSemantics, Scalar, Shape, TypeDef},
 };
 
 use super::conflict::element_text;
-use crate::{fieldset::Element, list_item::item_element};
+use crate::{
+    fieldset::Element,
+    list_item::item_element,
+    patch::shown::{listing, literal, type_name},
+};
 
 /// At most this many problems are reported.
 const MAX_PROBLEMS: usize = 100;
@@ -23,7 +26,7 @@ pub fn check(config: &Tree, def: &'static TypeDef) -> Result<(), String> {
     let mut walk = Walk { problems: Vec::new() };
     match config {
         Tree::Object(fields) => walk.fields(&Location::Root, fields, def, &["kind", "apiVersion"]),
-        other => walk.problem(&Location::Root, format!("expected map, got {other}")),
+        other => walk.problem(&Location::Root, format!("expected map, got {}", pointed(other))),
     }
     match &*walk.problems {
         [] => Ok(()),
@@ -75,9 +78,11 @@ impl Walk {
             }
             (Shape::List { item, semantics }, Tree::Array(items)) => self.items(at, items, item, *semantics),
             (Shape::Object(_) | Shape::Map { .. }, other) => {
-                self.problem(at, format!("expected map, got {other}"));
+                self.problem(at, format!("expected map, got {}", pointed(other)));
             }
-            (Shape::List { .. }, other) => self.problem(at, format!("expected list, got {other}")),
+            (Shape::List { .. }, other) => {
+                self.problem(at, format!("expected list, got {}", pointed(other)));
+            }
         }
     }
 
@@ -102,13 +107,14 @@ impl Walk {
         let mut seen = BTreeSet::new();
         for (index, item) in items.iter().enumerate() {
             match item_element(item, shape, semantics) {
-                Err(why) => self.problem(at, format!("element {index}: {why}")),
+                // The items after one that nothing identifies are not looked at.
+                Err(why) => return self.problem(at, format!("element {index}: {why}")),
                 Ok(element) => {
-                    self.value(&Location::Element(at, &element), item, shape);
                     if seen.contains(&element) {
                         let text = element_text(&element);
                         self.problem(at, format!("duplicate entries for key {text}"));
                     }
+                    self.value(&Location::Element(at, &element), item, shape);
                     seen.insert(element);
                 }
             }
@@ -116,17 +122,27 @@ impl Walk {
     }
 
     fn scalar(&mut self, at: &Location<'_>, value: &Tree, scalar: Scalar) {
-        let (wanted, fits) = match scalar {
-            Scalar::Boolean => ("boolean", value.is_boolean()),
-            Scalar::Int32 | Scalar::Int64 | Scalar::Double => ("numeric (int or float)", value.is_number()),
-            Scalar::String | Scalar::Bytes | Scalar::Duration => ("string", value.is_string()),
-            Scalar::Time | Scalar::MicroTime | Scalar::Quantity | Scalar::IntOrString => {
-                ("any scalar", !value.is_object() && !value.is_array())
+        let (fits, wanted, got): (bool, &str, fn(&Tree) -> String) = match scalar {
+            Scalar::Boolean => (value.is_boolean(), "boolean", pointed),
+            Scalar::Int32 | Scalar::Int64 | Scalar::Double => {
+                (value.is_number(), "numeric (int or float)", |value| type_name(value).to_owned())
             }
+            Scalar::String | Scalar::Bytes | Scalar::Duration => (value.is_string(), "string", |value| {
+                format!("&value.valueUnstructured{{Value:{}}}", literal(value))
+            }),
+            Scalar::Time | Scalar::MicroTime | Scalar::Quantity => {
+                (!value.is_object() && !value.is_array(), "any scalar", pointed)
+            }
+            // What is neither is found where the merged object is read.
+            Scalar::IntOrString => return,
         };
         if !fits {
-            let got = value.as_str().map_or_else(|| value.to_string(), Shown::shown);
-            self.problem(at, format!("expected {wanted}, got {got}"));
+            self.problem(at, format!("expected {wanted}, got {}", got(value)));
         }
     }
+}
+
+/// A value as the reference shows one that it holds by a pointer.
+fn pointed(value: &Tree) -> String {
+    format!("&{{{}}}", listing(value))
 }

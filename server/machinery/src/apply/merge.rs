@@ -83,12 +83,16 @@ fn merge_items(
 ) -> Vec<Tree> {
     let element_of = |item: &Tree| item_element(item, shape, semantics).ok();
     let mut first_positions = BTreeMap::new();
+    let mut is_repeated = vec![false; live.len()];
     // If an item occurs twice in the live list, its first position counts.
     let identity: Vec<usize> = live
         .iter()
         .enumerate()
         .map(|(index, item)| {
-            element_of(item).map_or(index, |element| *first_positions.entry(element).or_insert(index))
+            let Some(element) = element_of(item) else { return index };
+            let first = *first_positions.entry(element).or_insert(index);
+            is_repeated[first] |= first != index;
+            first
         })
         .collect();
     let positions: Vec<Option<usize>> = config
@@ -119,7 +123,9 @@ fn merge_items(
             // It is written already, or comes later in the configuration.
             Some(index) if next_shared[at_config] != Some(index) => at_live += 1,
             _ if at_config < config.len() => {
-                let current = positions[at_config].and_then(|index| live[index].take());
+                // An item that the live list has several times is not merged with any of them.
+                let current = positions[at_config].filter(|index| !is_repeated[*index]);
+                let current = current.and_then(|index| live[index].take());
                 out.push(merge_value(current, &config[at_config], shape));
                 at_live += usize::from(candidate.is_some() && positions[at_config] == candidate);
                 at_config += 1;

@@ -6,7 +6,11 @@ use orch_runtime::{Tree, type_def::TypeDef};
 use super::fields::fields_of;
 use crate::{
     fieldset::FieldSet,
-    json::{Limits, decode::decode_any},
+    json::{
+        Limits,
+        decode::decode_any,
+        encode::{text_of, with_html_escapes},
+    },
     managed_fields::compare,
     meta::{Meta, metadata_mut},
 };
@@ -43,10 +47,12 @@ pub(super) fn refresh_annotation(object: &mut Tree, config: &Tree) {
         return;
     }
     let mut config = config.clone();
-    if let Some(Tree::Object(annotations)) = metadata_mut(&mut config).get_mut("annotations") {
-        annotations.remove(LAST_APPLIED);
+    match metadata_mut(&mut config).get_mut("annotations") {
+        Some(Tree::Object(annotations)) => drop(annotations.remove(LAST_APPLIED)),
+        Some(Tree::Null) => drop(metadata_mut(&mut config).remove("annotations")),
+        _ => {}
     }
-    let text = format!("{config}\n");
+    let text = with_html_escapes(&text_of(&config)) + "\n";
     let others = Meta::of(object).annotations().filter(|(key, _)| *key != LAST_APPLIED);
     let others: usize = others.map(|(key, value)| key.len() + value.len()).sum();
     let Some(Tree::Object(annotations)) = metadata_mut(object).get_mut("annotations") else { return };

@@ -194,12 +194,50 @@ fn merged_lists_keep_the_order_of_both() {
 }
 
 #[test]
+fn items_that_the_live_list_has_twice_are_not_merged() {
+    let live = workload(&json!({"containers": [
+        {"name": "a", "image": "i"}, {"name": "a", "image": "j"}, {"name": "b", "image": "k"}]}));
+    let config = workload(&json!({"containers": [{"name": "a"}, {"name": "b"}]}));
+    assert_eq!(
+        merge(live, &config, &WORKLOAD)["spec"]["containers"],
+        json!([{"name": "a"}, {"name": "b", "image": "k"}])
+    );
+}
+
+#[test]
+fn conflicts_are_told_in_order() {
+    let data = bag(&json!({"k": "1"}));
+    let one = applied(&new(&BAG), "m", false, &data, &BAG).unwrap();
+    let two = applied(&one, "m x", false, &data, &BAG).unwrap();
+    assert_eq!(
+        conflict_text(applied(&two, "other", false, &bag(&json!({"k": "2"})), &BAG)),
+        "Apply failed with 2 conflicts: conflicts with \"m x\":\n- .data.k\nconflicts with \"m\":\n- .data.k"
+    );
+
+    let ports = |name: &str| {
+        let ports = [80, 443].map(|port| json!({"containerPort": port, "name": format!("{name}{port}")}));
+        workload(&json!({"containers": [{"name": "c", "ports": ports}]}))
+    };
+    let one = applied(&new(&WORKLOAD), "one", false, &ports("a"), &WORKLOAD).unwrap();
+    let port =
+        |port| format!(".spec.containers[name=\"c\"].ports[containerPort={port},protocol=\"TCP\"].name");
+    assert_eq!(
+        conflict_text(applied(&one, "two", false, &ports("b"), &WORKLOAD)),
+        format!("Apply failed with 2 conflicts: conflicts with \"one\":\n- {}\n- {}", port(80), port(443))
+    );
+}
+
+#[test]
 fn what_does_not_fit_the_type_is_reported() {
     let cases = [
         (json!({"foo": 1}), ".foo: field not declared in schema"),
-        (json!({"data": {"k": 5}}), ".data.k: expected string, got 5"),
-        (json!({"data": []}), ".data: expected map, got []"),
-        (json!({"immutable": "x"}), ".immutable: expected boolean, got \"x\""),
+        (json!({"data": {"k": 5}}), ".data.k: expected string, got &value.valueUnstructured{Value:5}"),
+        (json!({"data": []}), ".data: expected map, got &{[]}"),
+        (json!({"immutable": "x"}), ".immutable: expected boolean, got &{x}"),
+        (
+            json!({"metadata": {"finalizers": [[], {}]}}),
+            ".metadata.finalizers: element 0: not supported: associative list with lists as elements",
+        ),
         (
             json!({"metadata": {"finalizers": ["d", "d"]}}),
             ".metadata.finalizers: duplicate entries for key [=\"d\"]",

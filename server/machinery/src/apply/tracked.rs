@@ -129,10 +129,10 @@ fn settle(
 /// field, so that all of them could be far larger than the object.
 const MAX_CONFLICT_BYTES: usize = 256 * 1024;
 
-/// Sorted by the name of the manager, applies before updates.
+/// Sorted by the managers' identifiers.
 fn conflicts<'t>(others: &[Entry<'_>], contested: impl Iterator<Item = FieldSet<'t>>) -> Vec<Conflict> {
     let mut by_manager: Vec<(&Entry<'_>, FieldSet<'t>)> = others.iter().zip(contested).collect();
-    by_manager.sort_by(|(left, _), (right, _)| identity(left).cmp(&identity(right)));
+    by_manager.sort_by_cached_key(|(entry, _)| entry.identifier());
     let (mut conflicts, mut bytes) = (Vec::new(), 0);
     for (entry, fields) in by_manager {
         for path in fields.paths() {
@@ -146,10 +146,6 @@ fn conflicts<'t>(others: &[Entry<'_>], contested: impl Iterator<Item = FieldSet<
         }
     }
     conflicts
-}
-
-fn identity<'e>(entry: &'e Entry<'_>) -> (&'e str, Operation, &'e str, &'e str) {
-    (&entry.manager, entry.operation, &entry.api_version, &entry.subresource)
 }
 
 fn entry_of<'t>(write: &Write<'_>, fields: FieldSet<'t>) -> Entry<'t> {

@@ -1,7 +1,7 @@
 //! One element of the path to a field, in the form of `managedFields`: `f:<field>`, `k:<key fields of a list
 //! item>`, `v:<value of a set>`, `i:<position>`.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, cmp::Ordering, fmt};
 
 use orch_runtime::Tree;
 
@@ -112,6 +112,25 @@ impl<'t> Element<'t> {
         }
     }
 
+    /// The order in which elements are told: numbers in keys and values by their size, not by their text.
+    pub fn told_order(&self, other: &Self) -> Ordering {
+        let rank = |kind| match kind {
+            Kind::Field => 0,
+            Kind::Key => 1,
+            Kind::Value => 2,
+            Kind::Position => 3,
+        };
+        let by_rank = rank(self.kind).cmp(&rank(other.kind));
+        by_rank.then_with(|| match (self.kind, self.json(), other.json()) {
+            (Kind::Key | Kind::Value, Some(this), Some(other)) => value_order(&this, &other),
+            _ => self.text.cmp(&other.text),
+        })
+    }
+
+    fn json(&self) -> Option<Tree> {
+        serde_json::from_str(&self.text).ok()
+    }
+
     /// The prefix of the written form: the kind of element and a colon.
     pub fn prefix(&self) -> &'static str {
         self.kind.prefix()
@@ -125,6 +144,34 @@ impl<'t> Element<'t> {
     /// The written form.
     pub fn written(&self) -> String {
         [self.prefix(), self.text()].concat()
+    }
+}
+
+/// Numbers come first, then texts, booleans, lists, objects and null.
+fn value_order(this: &Tree, other: &Tree) -> Ordering {
+    let rank = |value: &Tree| match value {
+        Tree::Number(_) => 0,
+        Tree::String(_) => 1,
+        Tree::Bool(_) => 2,
+        Tree::Array(_) => 3,
+        Tree::Object(_) => 4,
+        Tree::Null => 5,
+    };
+    match (this, other) {
+        (Tree::Number(this), Tree::Number(other)) => match (this.as_i64(), other.as_i64()) {
+            (Some(this), Some(other)) => this.cmp(&other),
+            _ => this.as_f64().partial_cmp(&other.as_f64()).unwrap_or(Ordering::Equal),
+        },
+        (Tree::String(this), Tree::String(other)) => this.cmp(other),
+        (Tree::Bool(this), Tree::Bool(other)) => this.cmp(other),
+        (Tree::Object(this), Tree::Object(other)) => {
+            let pairs = this.iter().zip(other);
+            let mut orders = pairs.map(|((name, value), (other_name, other_value))| {
+                name.cmp(other_name).then_with(|| value_order(value, other_value))
+            });
+            orders.find(|order| order.is_ne()).unwrap_or_else(|| this.len().cmp(&other.len()))
+        }
+        _ => rank(this).cmp(&rank(other)),
     }
 }
 

@@ -64,7 +64,7 @@ impl fmt::Display for StrictError {
 /// Why a document cannot be read. The text is meant for the client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// There is only white space.
+    /// The text ends before the document does, or there is only white space.
     #[error("unexpected end of JSON input")]
     Empty,
     /// The text is not JSON, or is not UTF-8.
@@ -195,6 +195,9 @@ fn syntax(message: &str, limits: Limits) -> DecodeError {
     // the same.
     if message.starts_with("recursion limit exceeded") {
         return DecodeError::TooDeep(limits.effective_depth());
+    }
+    if message.starts_with("EOF while parsing") {
+        return DecodeError::Empty;
     }
     DecodeError::Syntax(message.to_owned())
 }

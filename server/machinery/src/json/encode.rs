@@ -91,6 +91,18 @@ pub fn text_of(tree: &Tree) -> String {
     String::from_utf8(out).expect("JSON is made of texts")
 }
 
+/// JSON text with the characters escaped that mean something in HTML and scripts, as the reference writes it.
+pub(crate) fn with_html_escapes(json: &str) -> String {
+    const ESCAPES: [(char, &str); 5] = [
+        ('<', "\\u003c"),
+        ('>', "\\u003e"),
+        ('&', "\\u0026"),
+        ('\u{2028}', "\\u2028"),
+        ('\u{2029}', "\\u2029"),
+    ];
+    ESCAPES.iter().fold(json.to_owned(), |text, (ch, escape)| text.replace(*ch, escape))
+}
+
 pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
     write_prefixed("", text, out);
 }

@@ -6,7 +6,7 @@ use orch_runtime::{Tree, TreeMap};
 
 use crate::{
     fieldset::{FieldSet, FieldSetError},
-    json::encode::{ObjectWriter, write_string},
+    json::encode::{ObjectWriter, text_of, with_html_escapes, write_string},
 };
 
 /// The fields of one manager.
@@ -53,6 +53,20 @@ impl Entry<'_> {
     /// Whether both are entries of one manager. For an apply the version does not count.
     pub fn is_same_manager(&self, other: &Entry<'_>) -> bool {
         self.identity() == other.identity()
+    }
+
+    /// The text by which the reference names and sorts managers: JSON with what identifies one.
+    pub(crate) fn identifier(&self) -> String {
+        let (manager, operation, subresource, api_version) = self.identity();
+        let parts = [
+            ("manager", manager),
+            ("operation", operation.name()),
+            ("apiVersion", api_version),
+            ("subresource", subresource),
+        ];
+        let parts = parts.into_iter().filter(|(_, text)| !text.is_empty());
+        let parts = parts.map(|(name, text)| format!("\"{name}\":{}", text_of(&text.into())));
+        with_html_escapes(&format!("{{{}}}", parts.collect::<Vec<_>>().join(",")))
     }
 
     /// What all entries of one manager have in common.
@@ -127,7 +141,10 @@ pub(super) fn parse_head<'t>(item: &Tree) -> Result<Entry<'t>, ManagedFieldsErro
         "Update" => Operation::Update,
         other => return Err(ManagedFieldsError(format!("{other:?} is not an operation of managed fields"))),
     };
-    if !matches!(text("fieldsType"), "FieldsV1" | "") {
+    if text("apiVersion").is_empty() {
+        return Err(ManagedFieldsError("managed fields must name a version".to_owned()));
+    }
+    if text("fieldsType") != "FieldsV1" {
         return Err(ManagedFieldsError("the type of managed fields must be FieldsV1".to_owned()));
     }
     Ok(Entry {

@@ -176,8 +176,14 @@ fn tracking_can_be_ended_and_replaced() {
     assert_eq!(track(json!(null), ""), ["first", "second"]);
     assert_eq!(track(json!([]), "status"), ["first", "second"]);
     assert_eq!(track(json!([{"manager": "m", "operation": "Sometimes"}]), ""), ["first", "second"]);
-    let given = json!([{"manager": "m", "operation": "Update", "fieldsV1": {"f:data": {"f:a": {}}}}]);
-    assert_eq!(track(given, ""), ["m", "second"]);
+    let given = json!([{"manager": "m", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:data": {"f:a": {}}}}]);
+    assert_eq!(track(given.clone(), ""), ["m", "second"]);
+    for needed in ["apiVersion", "fieldsType"] {
+        let mut without = given.clone();
+        without[0].as_object_mut().unwrap().remove(needed);
+        assert_eq!(track(without, ""), ["first", "second"], "{needed}");
+    }
     // The object is not tracked, and an update does not begin to track it.
     let untracked = updated(&bag(&json!({"a": "1"})), "second", "t", bag(&json!({"a": "2"})));
     assert_eq!(untracked["metadata"].get("managedFields"), None);

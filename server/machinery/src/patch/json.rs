@@ -81,14 +81,33 @@ enum Operation {
 impl JsonPatch {
     /// Reads a patch. Errors in single operations are reported only when they are applied.
     pub fn parse(bytes: &[u8], limits: &Limits, patch_limits: &JsonPatchLimits) -> Result<Self, PatchError> {
+        Self::read(bytes, limits, patch_limits, CHECKED)
+    }
+
+    /// Reads a patch where nobody wants to know of fields that it should not have: names and paths that are
+    /// no texts are errors of single operations too.
+    pub fn parse_unchecked(
+        bytes: &[u8],
+        limits: &Limits,
+        patch_limits: &JsonPatchLimits,
+    ) -> Result<Self, PatchError> {
+        Self::read(bytes, limits, patch_limits, UNCHECKED)
+    }
+
+    fn read(
+        bytes: &[u8],
+        limits: &Limits,
+        patch_limits: &JsonPatchLimits,
+        reader: Reader,
+    ) -> Result<Self, PatchError> {
         let decoded = decode_any_strict(bytes, limits).map_err(|error| match error {
             DecodeError::TooLarge(exceeded) => PatchError::TooLarge(exceeded.to_string()),
-            error => PatchError::Malformed(format!("error decoding patch: {error}")),
+            error => PatchError::Malformed(format!("{}{error}", reader.prefix)),
         })?;
         let items = match decoded.tree {
             Tree::Array(items) => items,
             Tree::Null => Vec::new(),
-            other => return Err(wrong_type(&other, "[]handlers.jsonPatchOp")),
+            other => return Err(reader.wrong_type(&other, reader.patch)),
         };
         if items.len() > patch_limits.max_operations {
             return Err(PatchError::TooManyOperations { max: patch_limits.max_operations, got: items.len() });
@@ -102,18 +121,10 @@ impl JsonPatch {
             let fields = match item {
                 Tree::Object(fields) => fields,
                 Tree::Null => TreeMap::new(),
-                other => return Err(wrong_type(&other, "handlers.jsonPatchOp")),
+                other => return Err(reader.wrong_type(&other, reader.operation)),
             };
-            let texts = ["op", "path", "from"].map(|name| (name, fields.get(name)));
-            if let Some((name, Some(other))) = texts
-                .into_iter()
-                .find(|(_, value)| value.is_some_and(|value| !value.is_string() && !value.is_null()))
-            {
-                return Err(PatchError::Malformed(format!(
-                    "error decoding patch: json: cannot unmarshal {} into Go struct field jsonPatchOp.{name} \
-                     of type string",
-                    json_type(other)
-                )));
+            if reader.checks_texts {
+                check_texts(&fields)?;
             }
             for name in
                 fields.keys().filter(|name| !matches!(name.as_str(), "op" | "path" | "from" | "value"))
@@ -154,8 +165,45 @@ impl JsonPatch {
     }
 }
 
-fn wrong_type(tree: &Tree, wanted: &str) -> PatchError {
-    PatchError::Malformed(format!("error decoding patch: {}", cannot_unmarshal(tree, wanted)))
+/// How the reference reads a patch, and what it says of one that it cannot read.
+#[derive(Clone, Copy)]
+struct Reader {
+    prefix: &'static str,
+    /// The type of a patch.
+    patch: &'static str,
+    /// The type of one operation.
+    operation: &'static str,
+    checks_texts: bool,
+}
+
+const CHECKED: Reader = Reader {
+    prefix: "error decoding patch: ",
+    patch: "[]handlers.jsonPatchOp",
+    operation: "handlers.jsonPatchOp",
+    checks_texts: true,
+};
+
+const UNCHECKED: Reader =
+    Reader { prefix: "", patch: "jsonpatch.Patch", operation: "jsonpatch.Operation", checks_texts: false };
+
+impl Reader {
+    fn wrong_type(self, tree: &Tree, wanted: &str) -> PatchError {
+        PatchError::Malformed(format!("{}{}", self.prefix, cannot_unmarshal(tree, wanted)))
+    }
+}
+
+/// Checks that the fields of an operation that hold texts are texts or absent.
+fn check_texts(fields: &TreeMap) -> Result<(), PatchError> {
+    let texts = ["op", "path", "from"].map(|name| (name, fields.get(name)));
+    let is_wrong = |value: &Tree| !value.is_string() && !value.is_null();
+    match texts.into_iter().find(|(_, value)| value.is_some_and(is_wrong)) {
+        Some((name, Some(other))) => Err(PatchError::Malformed(format!(
+            "error decoding patch: json: cannot unmarshal {} into Go struct field jsonPatchOp.{name} \
+             of type string",
+            json_type(other)
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn operation(mut fields: TreeMap) -> Operation {
@@ -279,7 +327,10 @@ impl Document<'_> {
     fn replace(&mut self, path: &Pointer, value: Tree) -> Result<(), PatchError> {
         let Some((parent, last)) = path.parent(&mut self.root) else {
             if path.is_root() {
-                self.root = value;
+                // The reference server takes no notice of a value that can be no document.
+                if value.is_object() || value.is_array() {
+                    self.root = value;
+                }
                 return Ok(());
             }
             return Err(missing("replace", path));

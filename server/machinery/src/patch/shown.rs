@@ -1,6 +1,6 @@
 //! Values in messages about patches, in the notation of the reference server.
 
-use orch_runtime::Tree;
+use orch_runtime::{Tree, field_error::Shown as _};
 
 /// A tree in the form `map[a:1 b:[x y]]`.
 pub fn listing(tree: &Tree) -> String {
@@ -17,8 +17,25 @@ pub fn listing(tree: &Tree) -> String {
     }
 }
 
+/// A tree as a literal: `map[string]interface {}{"a":1, "b":[]interface {}{"x"}}`.
+pub fn literal(tree: &Tree) -> String {
+    match tree {
+        Tree::Null => "interface {}(nil)".to_owned(),
+        Tree::String(text) => text.shown(),
+        Tree::Bool(_) | Tree::Number(_) => tree.to_string(),
+        Tree::Array(items) => {
+            format!("[]interface {{}}{{{}}}", items.iter().map(literal).collect::<Vec<_>>().join(", "))
+        }
+        Tree::Object(map) => {
+            let entries: Vec<String> =
+                map.iter().map(|(name, value)| format!("{}:{}", name.shown(), literal(value))).collect();
+            format!("map[string]interface {{}}{{{}}}", entries.join(", "))
+        }
+    }
+}
+
 /// The name of a value's type in errors of JSON readers.
-pub(super) fn json_type(tree: &Tree) -> &'static str {
+pub fn json_type(tree: &Tree) -> &'static str {
     match tree {
         Tree::Null => "null",
         Tree::Bool(_) => "bool",
@@ -30,12 +47,12 @@ pub(super) fn json_type(tree: &Tree) -> &'static str {
 }
 
 /// The error for a value of the wrong type. `wanted` is the name of the right type in the reference server.
-pub(super) fn cannot_unmarshal(tree: &Tree, wanted: &str) -> String {
+pub fn cannot_unmarshal(tree: &Tree, wanted: &str) -> String {
     format!("json: cannot unmarshal {} into Go value of type {wanted}", json_type(tree))
 }
 
 /// The name of a value's type in errors about wrong types.
-pub(super) fn type_name(tree: &Tree) -> &'static str {
+pub fn type_name(tree: &Tree) -> &'static str {
     match tree {
         Tree::Null => "%!s(<nil>)",
         Tree::Bool(_) => "bool",
@@ -53,6 +70,15 @@ pub(super) fn as_text(tree: &Tree) -> String {
         Tree::String(text) => text.clone(),
         Tree::Null => type_name(tree).to_owned(),
         Tree::Bool(_) | Tree::Number(_) => format!("%!s({}={tree})", type_name(tree)),
-        Tree::Array(_) | Tree::Object(_) => listing(tree),
+        Tree::Array(items) => format!("[{}]", items.iter().map(as_inner_text).collect::<Vec<_>>().join(" ")),
+        Tree::Object(map) => {
+            let entries: Vec<String> =
+                map.iter().map(|(name, value)| format!("{name}:{}", as_inner_text(value))).collect();
+            format!("map[{}]", entries.join(" "))
+        }
     }
+}
+
+fn as_inner_text(tree: &Tree) -> String {
+    if tree.is_null() { listing(tree) } else { as_text(tree) }
 }

@@ -140,8 +140,7 @@ fn merge_object(
     }
     directive::retain_keys(&mut object, &mut patch)?;
     for (name, order) in directive::take_orders(&mut patch)? {
-        let slot = members.slot(&name);
-        list::merge_in_order((&mut object, &mut patch), &name, order, slot, work)?;
+        list::merge_in_order((&mut object, &mut patch), &name, order, members, work)?;
     }
     for (name, change) in patch {
         match Entry::of(&name)? {

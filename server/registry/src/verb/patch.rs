@@ -23,7 +23,7 @@ pub async fn patch(cx: &RequestContext<'_>, request: PatchRequest<'_>) -> Result
             if cx.core.objects().is_absent(target.resource, &target.namespace, &target.name) {
                 return Err(ApiError::not_found(target.resource, &target.name));
             }
-            let mut patch = Patch::read(kind, &bytes)?;
+            let mut patch = Patch::read(kind, &bytes, options.field_validation)?;
             if let Some(spelling) = cx.spelling() {
                 patch.respell(spelling);
             }

@@ -1,15 +1,21 @@
 //! The object in a request's body: decoded, of the right kind, for the right place.
 
-use std::{borrow::Cow, fmt::Write as _};
+use std::fmt::Write as _;
 
 use orch_machinery::{
     body::BodyError,
-    json::{Limits, decode::DecodeError},
-    meta,
+    json::{
+        Limits,
+        decode::{DecodeError, decode_any},
+    },
+    meta, scalars, yaml,
 };
-use orch_runtime::{Tree, resource_def::BodyKind, type_def::TypeDef};
+use orch_runtime::Tree;
 
-use super::place;
+use super::{
+    expected::{Expected, Mismatch},
+    place,
+};
 use crate::{
     context::RequestContext,
     error::{ApiError, Result},
@@ -30,19 +36,18 @@ pub fn decode(
     body: &Body,
     validation: FieldValidation,
 ) -> Result<Tree> {
-    let expected = Expected::of(target);
+    let expected = Expected::of(cx.core.catalog(), target);
     let read = (body.reader)(&body.bytes, expected.type_def, &Limits::default());
-    let mut read = read.map_err(|error| match error.exceeded() {
-        Some(exceeded) => ApiError::TooLarge(exceeded.to_string()),
-        None => expected.unreadable(&error, &body.bytes),
-    })?;
+    let mut read = read.map_err(|error| refusal(cx, &expected, &error, &body.bytes))?;
     respell(cx, &expected, &mut read.tree);
-    place::check_times(&read.tree).map_err(|why| expected.cannot_be_handled(&why))?;
-    expected.check(&read.tree)?;
+    expected.check(&read.tree).map_err(|mismatch| expected.refusal(mismatch, || beginning(&body.bytes)))?;
+    place::check_times(&read.tree)
+        .and_then(|()| check_unwritten(target, &expected, &read.tree))
+        .map_err(|why| expected.cannot_be_handled(&why))?;
     meta::set_type(&mut read.tree, expected.kind, &expected.api_version);
     match validation {
         FieldValidation::Strict if !read.strict.is_empty() => {
-            return Err(refused_strictly(target, &read.strict));
+            return Err(refused_strictly(cx, target, &read.strict));
         }
         FieldValidation::Warn => cx.warn_all(read.strict),
         FieldValidation::Strict | FieldValidation::Ignore => {}
@@ -65,6 +70,47 @@ fn respell(cx: &RequestContext<'_>, expected: &Expected<'_>, tree: &mut Tree) {
     }
 }
 
+/// Checks texts in the fields that this path does not write: the typed object never has them.
+fn check_unwritten(target: &Target<'_>, expected: &Expected<'_>, tree: &Tree) -> Result<(), String> {
+    if !target.resource.def.has_status() {
+        return Ok(());
+    }
+    match target.subresource_name() {
+        "" => scalars::check_fields(tree, expected.type_def, |name| name == "status"),
+        "status" => {
+            scalars::check_fields(tree, expected.type_def, |name| name != "status" && name != "metadata")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Why a body cannot be read: 413 where it exceeds a limit. What is of another kind is told so, whatever else
+/// is wrong with it.
+fn refusal(cx: &RequestContext<'_>, expected: &Expected<'_>, error: &BodyError, bytes: &[u8]) -> ApiError {
+    if let Some(exceeded) = error.exceeded() {
+        return ApiError::TooLarge(exceeded.to_string());
+    }
+    let mismatch = match error {
+        BodyError::NoDocument(why) => Some(Mismatch::Unrecognized(why.clone())),
+        BodyError::Text(_) => untyped(bytes).and_then(|mut tree| {
+            respell(cx, expected, &mut tree);
+            expected.check(&tree).err()
+        }),
+        BodyError::Protobuf(_) => None,
+    };
+    match mismatch {
+        Some(mismatch) => expected.refusal(mismatch, || beginning(bytes)),
+        None => expected.cannot_be_handled(&error.to_string()),
+    }
+}
+
+/// A body in JSON or YAML, whatever it holds.
+fn untyped(bytes: &[u8]) -> Option<Tree> {
+    let limits = Limits::default();
+    let json = decode_any(bytes, &limits).ok();
+    json.or_else(|| yaml::decode(bytes, &limits).ok().map(|document| document.tree))
+}
+
 /// 413 for a document that exceeds a limit, and what `other` makes of any other error.
 pub fn unreadable(error: &DecodeError, other: impl FnOnce(String) -> ApiError) -> ApiError {
     match error {
@@ -74,66 +120,9 @@ pub fn unreadable(error: &DecodeError, other: impl FnOnce(String) -> ApiError) -
 }
 
 /// 400 for a document with unknown or duplicate fields, where validation is strict. It names all of them.
-pub fn refused_strictly(target: &Target<'_>, offences: &[String]) -> ApiError {
-    Expected::of(target).cannot_be_handled(&format!("strict decoding error: {}", offences.join(", ")))
-}
-
-/// What kind of object a body must hold.
-pub(super) struct Expected<'c> {
-    pub(super) kind: &'static str,
-    version: &'static str,
-    pub(super) api_version: Cow<'c, str>,
-    pub(super) type_def: &'static TypeDef,
-}
-
-impl<'c> Expected<'c> {
-    pub(super) fn of(target: &'c Target<'_>) -> Self {
-        let resource = target.resource;
-        match target.subresource.and_then(|subresource| subresource.body) {
-            Some(BodyKind { group, version, kind, type_def }) => {
-                let api_version = resource.vocabulary.api_version(group, version);
-                Expected { kind, version, api_version: Cow::Owned(api_version), type_def }
-            }
-            None => Expected {
-                kind: resource.def.kind,
-                version: resource.def.version,
-                api_version: Cow::Borrowed(&resource.api_version),
-                type_def: resource.def.type_def,
-            },
-        }
-    }
-
-    /// Absent kind and version are those of the endpoint; others are refused.
-    fn check(&self, tree: &Tree) -> Result<()> {
-        let text = |name: &str| tree.get(name).and_then(Tree::as_str).unwrap_or_default();
-        let (kind, api_version) = (text("kind"), text("apiVersion"));
-        if !api_version.is_empty() && api_version != self.api_version {
-            return Err(ApiError::BadRequest(format!(
-                "the API version in the data ({api_version}) does not match the expected API version ({})",
-                self.api_version
-            )));
-        }
-        if !kind.is_empty() && kind != self.kind {
-            return Err(ApiError::BadRequest(format!(
-                "{kind} in version \"{}\" cannot be handled as a {}",
-                self.version, self.kind
-            )));
-        }
-        Ok(())
-    }
-
-    fn unreadable(&self, error: &BodyError, bytes: &[u8]) -> ApiError {
-        let BodyError::NoDocument(why) = error else { return self.cannot_be_handled(&error.to_string()) };
-        let (kind, begin) = (self.kind, beginning(bytes));
-        ApiError::BadRequest(format!(
-            "the object provided is unrecognized (must be of type {kind}): {why} ({begin})"
-        ))
-    }
-
-    fn cannot_be_handled(&self, why: &str) -> ApiError {
-        let Expected { kind, version, .. } = self;
-        ApiError::BadRequest(format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {why}"))
-    }
+pub fn refused_strictly(cx: &RequestContext<'_>, target: &Target<'_>, offences: &[String]) -> ApiError {
+    Expected::of(cx.core.catalog(), target)
+        .cannot_be_handled(&format!("strict decoding error: {}", offences.join(", ")))
 }
 
 /// How a body begins, for a message: as text where it looks like JSON, in hexadecimal digits otherwise.

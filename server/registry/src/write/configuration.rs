@@ -3,18 +3,22 @@
 use orch_machinery::{
     apply::{self, Application, ApplyError},
     cbor,
-    json::{Limits, decode::decode_tree},
+    json::{
+        Limits,
+        decode::{DecodeError, decode_tree},
+    },
     managed_fields,
     media_type::Syntax,
     meta::{Meta, field},
-    yaml,
+    scalars, yaml,
 };
 use orch_runtime::Tree;
 
 use super::{
     attempt::Attempt,
-    body::{self, Expected, unreadable},
+    body::{self, unreadable},
     draft::Ownership,
+    expected::Expected,
     names, own, place,
 };
 use crate::{
@@ -54,7 +58,7 @@ impl Configuration {
         if let Some(spelling) = cx.spelling() {
             spelling.read(&mut document.tree);
         }
-        let expected = Expected::of(target);
+        let expected = Expected::of(cx.core.catalog(), target);
         let api_version = text_of(&document.tree, "apiVersion");
         if api_version != expected.api_version || text_of(&document.tree, "kind") != expected.kind {
             return Err(ApiError::BadRequest(format!("invalid object type: {}", kind_text(&document.tree))));
@@ -80,7 +84,7 @@ impl Configuration {
         let Attempt { cx, target, options } = attempt;
         if options.field_validation == FieldValidation::Strict && !self.unknown.is_empty() {
             let all: Vec<String> = self.duplicates.iter().chain(&self.unknown).cloned().collect();
-            return Err(body::refused_strictly(target, &all));
+            return Err(body::refused_strictly(cx, target, &all));
         }
         if let Some(scaling) = Scaling::of(target) {
             scaling.check_configuration(cx, &self.tree)?;
@@ -98,9 +102,15 @@ impl Configuration {
         let entries = managed_fields::take_entries(&mut merged);
         let def = target.resource.def.type_def;
         let mut tree = decode_tree(merged, def, &Limits::default())
-            .map_err(|error| unreadable(&error, |why| self.does_not_fit(&why)))?
+            .map_err(|error| {
+                unreadable(&error, |why| match &error {
+                    DecodeError::Type { restored: Some(why), .. } => self.makes_no_object(why),
+                    _ => self.makes_no_object(&why),
+                })
+            })?
             .tree;
-        place::check_times(&tree).map_err(|why| self.does_not_fit(&why))?;
+        place::check_times(&tree).map_err(|why| self.makes_no_object(&why))?;
+        scalars::check(&tree, def).map_err(|why| self.makes_no_object(&why))?;
         place::put_into_namespace(target, &mut tree)?;
         names::check_name(target, &tree)?;
         Ok((tree, Ownership::Applied { entries }))
@@ -119,7 +129,10 @@ impl Configuration {
         let write = own::record(attempt, &time, &reset);
         let application = Application { write, force: self.force, config: &self.tree };
         apply::apply(&application, empty, live, resource.def.type_def).map_err(|error| match error {
-            ApplyError::Schema(why) => self.does_not_fit(&why),
+            ApplyError::Schema(why) => {
+                let config = self.shown();
+                ApiError::Unclassified(format!("failed to create typed patch object ({config}): {why}"))
+            }
             ApplyError::Conflicts(conflicts) => ApiError::ApplyConflict(conflicts),
         })
     }
@@ -140,15 +153,19 @@ impl Configuration {
         Err(ApiError::conflict(target.resource, &target.name, cause))
     }
 
-    /// 500 without a reason, as the reference answers to a configuration that does not fit its type.
-    fn does_not_fit(&self, why: &str) -> ApiError {
-        let metadata = Meta::of(&self.tree);
+    /// 500 without a reason, as the reference answers where the merged object cannot be read.
+    fn makes_no_object(&self, why: &str) -> ApiError {
+        let (config, kind) = (self.shown(), kind_text(&self.tree));
         ApiError::Unclassified(format!(
-            "failed to create typed patch object ({}/{}; {}): {why}",
-            metadata.namespace(),
-            metadata.name(),
-            kind_text(&self.tree)
+            "failed to convert new object ({config}) to proper version: \
+             unable to convert unstructured object to {kind}: {why}"
         ))
+    }
+
+    /// The configuration in messages: `namespace/name; apps/v1, Kind=DaemonSet`.
+    fn shown(&self) -> String {
+        let metadata = Meta::of(&self.tree);
+        format!("{}/{}; {}", metadata.namespace(), metadata.name(), kind_text(&self.tree))
     }
 }
 
@@ -170,9 +187,12 @@ fn text_of<'t>(tree: &'t Tree, name: &str) -> &'t str {
     tree.get(name).and_then(Tree::as_str).unwrap_or_default()
 }
 
-/// `/v1, Kind=ConfigMap`, `apps/v1, Kind=DaemonSet`.
+/// `/v1, Kind=ConfigMap`, `apps/v1, Kind=DaemonSet`. What is no version has no kind either.
 fn kind_text(tree: &Tree) -> String {
-    let api_version = text_of(tree, "apiVersion");
-    let slash = if api_version.contains('/') { "" } else { "/" };
-    format!("{slash}{api_version}, Kind={}", text_of(tree, "kind"))
+    let (api_version, kind) = (text_of(tree, "apiVersion"), text_of(tree, "kind"));
+    match api_version.matches('/').count() {
+        0 => format!("/{api_version}, Kind={kind}"),
+        1 => format!("{api_version}, Kind={kind}"),
+        _ => "/, Kind=".to_owned(),
+    }
 }

@@ -3,9 +3,10 @@
 use orch_machinery::{
     json::{
         Limits,
-        decode::{DecodeError, decode_any_strict, decode_tree},
+        decode::{DecodeError, StrictError, decode_any_strict, decode_tree},
     },
     media_type::PatchKind,
+    meta,
     patch::{
         PatchError,
         json::{JsonPatch, JsonPatchLimits},
@@ -16,7 +17,7 @@ use orch_machinery::{
     scalars,
 };
 use orch_runtime::{
-    Tree,
+    Tree, TreeMap,
     field_error::{FieldError, Validation},
     path::Path,
     type_def::TypeDef,
@@ -24,12 +25,13 @@ use orch_runtime::{
 
 use super::{
     attempt::Attempt,
-    body::{self, Expected, unreadable},
+    body::{self, unreadable},
+    expected::Expected,
+    names,
 };
 use crate::{
     error::{ApiError, Result},
     options::FieldValidation,
-    request::Target,
     spelling::Spelling,
 };
 
@@ -53,16 +55,26 @@ impl Patch {
     ///
     /// # Errors
     /// 400 for text that is not a patch of the kind, 413 for one with too many operations or values.
-    pub fn read(kind: PatchKind, text: &[u8]) -> Result<Self> {
+    pub fn read(kind: PatchKind, text: &[u8], validation: FieldValidation) -> Result<Self> {
+        // Where unknown fields are ignored, the reference reads patches only to apply them, and says less.
+        let is_checked = validation != FieldValidation::Ignore;
         if kind == PatchKind::Json {
-            let patch =
-                JsonPatch::parse(text, &Limits::default(), &JsonPatchLimits::default()).map_err(refusal)?;
+            let parse = if is_checked { JsonPatch::parse } else { JsonPatch::parse_unchecked };
+            let patch = parse(text, &Limits::default(), &JsonPatchLimits::default()).map_err(refusal)?;
             return Ok(Patch { offences: patch.strict().collect(), content: Content::Json(patch) });
         }
+        let is_unchecked_merge = kind == PatchKind::Merge && !is_checked;
         // For a strategic patch the reference answers without the prefix.
         let prefix = if kind == PatchKind::Strategic { "" } else { "error decoding patch: " };
-        let document = decode_any_strict(text, &Limits::default())
-            .map_err(|error| unreadable(&error, |why| ApiError::BadRequest(format!("{prefix}{why}"))))?;
+        let document = decode_any_strict(text, &Limits::default()).map_err(|error| {
+            unreadable(&error, |_| match &error {
+                _ if is_unchecked_merge => no_merge_patch(),
+                error => ApiError::BadRequest(format!("{prefix}{error}")),
+            })
+        })?;
+        if is_unchecked_merge && !document.tree.is_object() && !document.tree.is_array() {
+            return Err(no_merge_patch());
+        }
         let offences = document.strict.iter().map(ToString::to_string).collect();
         let content = match kind {
             PatchKind::Strategic => Content::Strategic(with_whole_numbers(document.tree)),
@@ -92,13 +104,13 @@ impl Patch {
     pub fn apply(&self, attempt: Attempt<'_>, current: &Tree) -> Result<Tree> {
         let Attempt { cx, target, options } = attempt;
         let (def, validation) = (target.body_type(), options.field_validation);
+        let expected = Expected::of(cx.core.catalog(), target);
         // Where unknown fields are ignored, the reference reports a list as a result that cannot be decoded.
         if let Content::Merge(document @ Tree::Array(_)) = &self.content
             && validation == FieldValidation::Ignore
+            && let Err(mismatch) = expected.check(document)
         {
-            let why = "couldn't get version/kind; json parse error: \
-                       json: cannot unmarshal array into an object";
-            return Err(self.bad_result(attempt, document, why));
+            return Err(self.bad_result(attempt, document, mismatch.why()));
         }
         // An error shows the result, which is made again for it: a copy would cost every patch its memory.
         let bad_result = |why: &str| match self.result(current, def) {
@@ -106,20 +118,42 @@ impl Patch {
             Err(error) => error,
         };
         let patched = self.result(current, def)?;
-        check_kind(target, &patched).map_err(|why| self.bad_result(attempt, &patched, &why))?;
-        let decoded = decode_tree(patched, def, &Limits::default())
+        if !matches!(self.content, Content::Strategic(_)) {
+            expected.check(&patched).map_err(|why| self.bad_result(attempt, &patched, why.why()))?;
+            if Tree::is_null(&patched["apiVersion"]) || patched["apiVersion"] == "" {
+                return self.without_version(attempt, &patched);
+            }
+        }
+        let mut decoded = decode_tree(patched, def, &Limits::default())
             .map_err(|error| unreadable(&error, |why| bad_result(&self.words(&error).unwrap_or(why))))?;
         scalars::check(&decoded.tree, def).map_err(|why| bad_result(&why))?;
-        let found = decoded.strict.iter().map(ToString::to_string);
+        self.report(attempt, decoded.strict.iter().map(ToString::to_string))?;
+        meta::set_type(&mut decoded.tree, expected.kind, &expected.api_version);
+        Ok(decoded.tree)
+    }
+
+    /// Reports unknown and duplicate fields of the patch, and those that its result has.
+    fn report(&self, attempt: Attempt<'_>, found: impl Iterator<Item = String>) -> Result<()> {
+        let Attempt { cx, target, options } = attempt;
         let offences: Vec<String> = self.offences.iter().cloned().chain(found).collect();
-        match validation {
+        match options.field_validation {
             FieldValidation::Strict if !offences.is_empty() => {
-                return Err(body::refused_strictly(target, &offences));
+                return Err(body::refused_strictly(cx, target, &offences));
             }
             FieldValidation::Warn => cx.warn_all(offences),
             FieldValidation::Strict | FieldValidation::Ignore => {}
         }
-        Ok(decoded.tree)
+        Ok(())
+    }
+
+    /// The reference reads a result without a version as its internal form, which has other names for all
+    /// fields. So nothing is left of it, not even its name.
+    fn without_version(&self, attempt: Attempt<'_>, patched: &Tree) -> Result<Tree> {
+        let fields = patched.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+        let unknown = fields.filter(|name| !matches!(*name, "kind" | "apiVersion"));
+        self.report(attempt, unknown.map(|name| StrictError::Unknown(name.to_owned()).to_string()))?;
+        let nothing = Tree::Object(TreeMap::new());
+        names::check_name(attempt.target, &nothing).map(|()| nothing)
     }
 
     /// The current object after the patch.
@@ -184,15 +218,8 @@ fn with_whole_numbers(tree: Tree) -> Tree {
     }
 }
 
-/// A patched object must still be an object of its kind.
-fn check_kind(target: &Target<'_>, patched: &Tree) -> Result<(), String> {
-    let [kind, api_version] =
-        ["kind", "apiVersion"].map(|name| patched.get(name).and_then(Tree::as_str).unwrap_or_default());
-    let expected = Expected::of(target);
-    if [kind, api_version] == [expected.kind, &*expected.api_version] {
-        return Ok(());
-    }
-    Err(format!("{kind} \"{api_version}\" is no {} {}", expected.api_version, expected.kind))
+fn no_merge_patch() -> ApiError {
+    ApiError::BadRequest("Invalid JSON Patch".to_owned())
 }
 
 fn refusal(error: PatchError) -> ApiError {

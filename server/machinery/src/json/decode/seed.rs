@@ -101,7 +101,10 @@ impl Target {
             "array" => "slice",
             "object" => "map",
             "number" => "int64",
-            _ => return None,
+            number => match number.strip_prefix("number ") {
+                Some(digits) if digits.contains(['.', 'e', 'E']) => "float64",
+                _ => return None,
+            },
         };
         Some(match self {
             Target::Root(_) | Target::Shape(Shape::Object(_)) => {
@@ -111,6 +114,9 @@ impl Target {
             Target::Shape(Shape::List { .. }) => format!("cannot restore slice from {found}"),
             Target::Shape(Shape::Scalar(Scalar::String)) if found == "int64" => {
                 "cannot convert int64 to string".to_owned()
+            }
+            Target::Shape(Shape::Scalar(Scalar::Int32 | Scalar::Int64)) if found == "float64" => {
+                format!("cannot convert float64 to {}", self.type_name())
             }
             Target::Shape(Shape::Scalar(
                 Scalar::String | Scalar::Boolean | Scalar::Int32 | Scalar::Int64 | Scalar::Double,

@@ -13,12 +13,14 @@ pub(super) struct Pointer {
 }
 
 impl Pointer {
-    /// Reads `""` or `/a/b~1c/0`.
+    /// Reads `""` or `/a/b~1c/0`. As in the reference server, what stands before the first slash does not
+    /// count.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        if text.is_empty() || text.starts_with('/') {
-            return Ok(Pointer { text: text.to_owned() });
+        match text.find('/') {
+            None if text.is_empty() => Ok(Pointer { text: String::new() }),
+            None => Err(format!("path {text:?} has no slash")),
+            Some(begin) => Ok(Pointer { text: text[begin..].to_owned() }),
         }
-        Err(format!("path {text:?} does not begin with a slash"))
     }
 
     /// Whether it points to the whole document.

@@ -62,6 +62,8 @@ fn operations_do_what_the_rfc_says() {
         (json!({"a": 1}), json!([{"op": "add", "path": "/b"}]), json!({"a": 1, "b": null})),
         (json!({"a": 1}), json!([{"op": "test", "path": "", "value": {"a": 1}}]), json!({"a": 1})),
         (json!({"a": 1}), json!([{"op": "replace", "path": "", "value": {"b": 1}}]), json!({"b": 1})),
+        (json!({"a": 1}), json!([{"op": "replace", "path": "", "value": 5}]), json!({"a": 1})),
+        (json!({"a": 1}), json!([{"op": "add", "path": "x/b", "value": 2}]), json!({"a": 1, "b": 2})),
         (
             json!({"m": {}}),
             json!([{"op": "add", "path": "/m/example.com~1k", "value": "v"},
@@ -137,6 +139,23 @@ fn malformed_documents_are_told_apart() {
     }
     let limits = JsonPatchLimits::default();
     assert!(matches!(JsonPatch::parse(b"[", &Limits::default(), &limits), Err(PatchError::Malformed(_))));
+}
+
+#[test]
+fn an_unchecked_patch_is_read_operation_by_operation() {
+    let limits = JsonPatchLimits::default();
+    let read = |text: &str| JsonPatch::parse_unchecked(text.as_bytes(), &Limits::default(), &limits);
+    for (text, expected) in [
+        ("{}", "object into Go value of type jsonpatch.Patch"),
+        ("[5]", "number into Go value of type jsonpatch.Operation"),
+    ] {
+        let expected = PatchError::Malformed(format!("json: cannot unmarshal {expected}"));
+        assert_eq!(read(text), Err(expected), "{text}");
+    }
+    let unused = read(r#"[{"op":"add","path":"/a","from":5,"value":1}]"#).unwrap();
+    assert_eq!(unused.apply(&json!({}), &limits), Ok(json!({"a": 1})));
+    let wrong = read(r#"[{"op":5,"path":"/a","value":1}]"#).unwrap();
+    assert!(matches!(wrong.apply(&json!({}), &limits), Err(PatchError::NotApplicable(_))));
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use orch_runtime::{Tree, TreeMap};
+use orch_runtime::{Tree, TreeMap, field_error::Shown as _, type_def::Shape};
 
 use super::{
-    Slot, Work,
+    Members, Slot, Work,
     directive::{Directive, unknown, without_directives},
     item::{bad_type, merge_key},
     merge_object,
@@ -63,12 +63,14 @@ pub(super) fn merge_in_order(
     (object, patch): (&mut TreeMap, &mut TreeMap),
     name: &str,
     wanted: Tree,
-    slot: Slot,
+    members: Members,
     work: &mut Work,
 ) -> Result<(), PatchError> {
     let wanted = array(wanted)?;
     let items = object.remove(name).map(array).transpose()?;
     let change = patch.remove(name).map(array).transpose()?;
+    check_may_be_ordered(name, members)?;
+    let slot = members.slot(name);
     let key = slot.strategy.merge_key;
     order::check(change.as_deref().unwrap_or_default(), &wanted, key)?;
     if items.is_none() && change.is_none() {
@@ -86,6 +88,29 @@ pub(super) fn merge_in_order(
     let arranged = order::arrange(merged, &positions(&wanted, key)?, &server?, key)?;
     object.insert(name.to_owned(), Tree::Array(arranged));
     Ok(())
+}
+
+/// Checks that a name is one of a field that may be a list.
+fn check_may_be_ordered(name: &str, members: Members) -> Result<(), PatchError> {
+    let fault = match members {
+        Members::Values(_) | Members::Unknown => {
+            "merging an object in json but data type is not struct, instead is: map".to_owned()
+        }
+        Members::Fields(def) => match def.field(name) {
+            None => {
+                format!(
+                    "unable to find api field in struct {} for the json field {}",
+                    def.short_name,
+                    name.shown()
+                )
+            }
+            Some(field) if matches!(field.shape, Shape::Map { .. }) => {
+                "expected slice or array type, but got: struct".to_owned()
+            }
+            Some(_) => return Ok(()),
+        },
+    };
+    Err(PatchError::Contradiction(fault))
 }
 
 fn array(value: Tree) -> Result<Vec<Tree>, PatchError> {
