@@ -45,7 +45,11 @@ impl FieldSelector {
             let Some((path, negated, value)) = split_term(part) else {
                 return Err(SelectorError(format!("invalid selector: '{text}'; can't understand '{part}'")));
             };
-            terms.push(Term { path: path.to_owned(), negated, value: unescape(value)? });
+            let term = Term { path: path.to_owned(), negated, value: unescape(value)? };
+            // A term about nothing asks for nothing.
+            if !(term.path.is_empty() && term.value.is_empty()) {
+                terms.push(term);
+            }
         }
         terms.sort_unstable();
         Ok(FieldSelector { terms })
