@@ -3,9 +3,9 @@
 use orch_api::core::v1::{Node, Taint};
 use orch_auth::answer::Answer;
 use orch_registry::admission::{AdmissionPlugin, AdmissionRequest, Admitted};
-use orch_runtime::vocabulary::Vocabulary;
+use orch_runtime::{resource_def::ResourceDef, vocabulary::Vocabulary};
 
-use super::created;
+use super::{created, is};
 
 const NO_SCHEDULE: &str = "NoSchedule";
 
@@ -23,6 +23,10 @@ impl AdmissionPlugin for TaintNodesByCondition {
         }
         Answer::Ready(Ok(()))
     }
+
+    fn adds_items(&self, def: &ResourceDef) -> bool {
+        is::<Node>(def)
+    }
 }
 
 fn taint(node: &mut Node, vocabulary: &Vocabulary) {
@@ -39,7 +43,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::testing::TestServer;
+    use crate::testing::{TestServer, is_owned};
 
     #[tokio::test]
     async fn new_nodes_are_not_ready() {
@@ -48,6 +52,7 @@ mod tests {
         let mut node = json!({"metadata": {"name": "plain"}});
         let plain = server.create::<Node>("", node.clone()).await.unwrap();
         assert_eq!(plain["spec"]["taints"], json!([taint]));
+        assert!(!is_owned(&plain, &["f:spec", "f:taints"]));
         node["metadata"]["name"] = "tainted".into();
         node["spec"]["taints"] = json!([taint]);
         let tainted = server.create::<Node>("", node).await.unwrap();
