@@ -103,11 +103,13 @@ impl<'a> TableWriter<'a> {
         TableWriter { api_version, include, rows: 0 }
     }
 
-    /// Writes a table without rows, for a kind with these columns of its own or none. As in the reference,
-    /// the rows are `null` where the columns are the default ones.
-    pub fn empty(api_version: &'a str, meta: ListMeta<'_>, own: &'static [ColumnDef], out: &mut Vec<u8>) {
-        write_head(api_version, meta, Some(columns_of(own)), out);
-        out.extend_from_slice(if own.is_empty() { b"null}" } else { b"[]}" });
+    /// Writes a table without rows, for a kind with these columns. As in the reference, the rows are `null`
+    /// where the columns are the default ones.
+    pub fn empty(api_version: &'a str, meta: ListMeta<'_>, columns: &[ColumnDef], out: &mut Vec<u8>) {
+        write_head(api_version, meta, Some(columns), out);
+        let names = |columns: &[ColumnDef]| columns.iter().map(|column| column.name).collect::<Vec<_>>();
+        let is_default = names(columns) == names(DEFAULT_COLUMNS);
+        out.extend_from_slice(if is_default { b"null}" } else { b"[]}" });
     }
 
     /// Continues a table that has this many rows: a long table is written in several pieces.

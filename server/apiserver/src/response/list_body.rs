@@ -93,8 +93,8 @@ impl ListText {
                 out.extend_from_slice(if self.list.objects.is_empty() { b"null" } else { b"[" });
             }
             Form::Table(api_version, _) if self.list.objects.is_empty() => {
-                let own = self.list.resource.def.columns;
-                TableWriter::empty(api_version, meta(&self.list, &revision), own, out);
+                let columns = columns_of(self.list.resource.def.columns);
+                TableWriter::empty(api_version, meta(&self.list, &revision), columns, out);
             }
             Form::Table(api_version, include) => {
                 let columns = columns_of(self.list.resource.def.columns);
