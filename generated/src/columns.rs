@@ -9,6 +9,7 @@ mod flowcontrol;
 mod migration;
 mod node;
 mod pod;
+mod policy;
 mod rbac;
 mod scheduling;
 mod service;
@@ -29,6 +30,7 @@ pub use self::{
     migration::{migration_resource, migration_status},
     node::{node_external_ip, node_internal_ip, node_roles, node_status},
     pod::{pod_ip, pod_readiness_gates, pod_ready, pod_restarts, pod_status},
+    policy::{budget_max_unavailable, budget_min_available},
     rbac::{bound_groups, bound_role, bound_service_accounts, bound_users},
     scheduling::is_global_default,
     service::{service_external_ip, service_ports, service_selector},

@@ -5,7 +5,7 @@ mod quality_of_service;
 
 use std::collections::BTreeMap;
 
-use orch_api::core::v1::{EphemeralContainer, Pod, PodCondition};
+use orch_api::core::v1::{EphemeralContainer, Pod, PodCondition, PodIP, PodStatus};
 use orch_machinery::meta::Meta;
 use orch_registry::behaviour::{Behaviour, WriteInfo};
 use orch_runtime::{
@@ -56,6 +56,7 @@ impl Behaviour<Pod> for PodBehaviour {
                 end_in_time(pod);
             }
         }
+        match_addresses(&mut pod.status);
         // What containers request by default counts for the quality of service.
         SetDefaults::set_defaults(pod);
         if pod.status.qos_class.is_empty() {
@@ -102,6 +103,16 @@ fn begin_status(pod: &mut Pod) {
             message: "Scheduling is blocked due to non-empty scheduling gates".to_owned(),
             ..PodCondition::default()
         });
+    }
+}
+
+/// Makes `podIP` the first of `podIPs`; where they differ, `podIP` counts.
+fn match_addresses(status: &mut PodStatus) {
+    match status.pod_ips.first() {
+        Some(first) if status.pod_ip.is_empty() => status.pod_ip.clone_from(&first.ip),
+        Some(first) if first.ip == status.pod_ip => {}
+        _ if status.pod_ip.is_empty() => {}
+        _ => status.pod_ips = vec![PodIP { ip: status.pod_ip.clone() }],
     }
 }
 

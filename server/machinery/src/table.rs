@@ -98,17 +98,18 @@ impl<'a> TableWriter<'a> {
         columns: Option<&[ColumnDef]>,
         out: &mut Vec<u8>,
     ) -> Self {
-        out.extend_from_slice(br#"{"kind":"Table","apiVersion":"#);
-        write_json(&api_version, out);
-        out.extend_from_slice(br#","metadata":"#);
-        meta.write(out);
-        out.extend_from_slice(br#","columnDefinitions":"#);
-        match columns {
-            Some(columns) => write_columns(columns, out),
-            None => out.extend_from_slice(b"null"),
-        }
-        out.extend_from_slice(br#","rows":["#);
+        write_head(api_version, meta, columns, out);
+        out.push(b'[');
         TableWriter { api_version, include, rows: 0 }
+    }
+
+    /// Writes a table without rows, for a kind with these columns. As in the reference, the rows are `null`
+    /// where the columns are the default ones.
+    pub fn empty(api_version: &'a str, meta: ListMeta<'_>, columns: &[ColumnDef], out: &mut Vec<u8>) {
+        write_head(api_version, meta, Some(columns), out);
+        let names = |columns: &[ColumnDef]| columns.iter().map(|column| column.name).collect::<Vec<_>>();
+        let is_default = names(columns) == names(DEFAULT_COLUMNS);
+        out.extend_from_slice(if is_default { b"null}" } else { b"[]}" });
     }
 
     /// Continues a table that has this many rows: a long table is written in several pieces.
@@ -137,6 +138,20 @@ impl<'a> TableWriter<'a> {
     pub fn end(self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"]}");
     }
+}
+
+/// All of a table before its rows.
+fn write_head(api_version: &str, meta: ListMeta<'_>, columns: Option<&[ColumnDef]>, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"kind":"Table","apiVersion":"#);
+    write_json(&api_version, out);
+    out.extend_from_slice(br#","metadata":"#);
+    meta.write(out);
+    out.extend_from_slice(br#","columnDefinitions":"#);
+    match columns {
+        Some(columns) => write_columns(columns, out),
+        None => out.extend_from_slice(b"null"),
+    }
+    out.extend_from_slice(br#","rows":"#);
 }
 
 fn write_columns(columns: &[ColumnDef], out: &mut Vec<u8>) {

@@ -9,6 +9,10 @@ use aws_lc_rs::{hmac, rand};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use orch_storage::Revision;
 
+use crate::error::ApiError;
+
+mod fault;
+
 /// Bytes of a key.
 pub const KEY_LENGTH: usize = 32;
 /// Bytes of a seal: half of the hash, which is still too long to guess.
@@ -33,6 +37,23 @@ pub struct Binding<'a> {
     pub labels: &'a str,
     /// In canonical form.
     pub fields: &'a str,
+}
+
+/// 400 where a text can be the token of no list: what is told before all else of a request that continues.
+///
+/// # Errors
+/// That one.
+pub fn check(token: &str) -> Result<(), ApiError> {
+    fault::fault(token).map_or(Ok(()), |fault| Err(refused(&fault)))
+}
+
+/// 400 for a token of another list.
+pub fn of_another_list() -> ApiError {
+    refused(fault::OF_ANOTHER_LIST)
+}
+
+fn refused(fault: &str) -> ApiError {
+    ApiError::BadRequest(format!("invalid continue token: continue key is not valid: {fault}"))
 }
 
 /// Where a list continues.

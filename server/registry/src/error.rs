@@ -4,7 +4,7 @@
 //! must not reach a client is kept apart in [`ApiError::Internal`].
 
 use orch_machinery::apply::Conflicts;
-use orch_runtime::field_error::FieldError;
+use orch_runtime::field_error::{FieldError, Shown as _};
 
 use crate::catalog::ServedResource;
 
@@ -223,7 +223,7 @@ impl ApiError {
         let message = if name.is_empty() {
             format!("{} is forbidden: {why}", subject.qualified())
         } else {
-            format!("{} \"{name}\" is forbidden: {why}", subject.qualified())
+            format!("{} {} is forbidden: {why}", subject.qualified(), name.shown())
         };
         ApiError::Forbidden(Box::new(Forbidden {
             resource: subject,

@@ -14,7 +14,10 @@ use orch_registry::{
     request::Target,
     spelling::Spelling,
 };
-use orch_runtime::resource_def::{Scope, Verb};
+use orch_runtime::{
+    field_error::Shown as _,
+    resource_def::{Scope, Verb},
+};
 use percent_encoding::percent_decode_str;
 
 use super::query::Query;
@@ -167,6 +170,23 @@ fn path_parts<'r>(catalog: &Catalog, names: &Names<'_>, tail: &[Cow<'r, str>]) -
     }
 }
 
+impl PathParts<'_> {
+    /// Why a path leads to no object, whatever there is. The reference tells it of names.
+    fn fault(&self) -> Option<ApiError> {
+        let name = self.name.as_ref();
+        let others = [&self.resource, &self.namespace, &self.subresource];
+        let why = match name {
+            "." | ".." if others.iter().all(|part| part.is_empty() || is_plain(part)) => {
+                format!("may not be '{name}'")
+            }
+            _ if !self.well_formed => return Some(ApiError::UnknownResource),
+            name if name.contains('%') => "may not contain '%'".to_owned(),
+            _ => return None,
+        };
+        Some(ApiError::BadRequest(format!("Name parameter invalid: {}: {why}", name.shown())))
+    }
+}
+
 fn resolve<'r>(
     catalog: &'r Catalog,
     names: &Names<'_>,
@@ -181,10 +201,12 @@ fn resolve<'r>(
     if !is_core && !catalog.group_versions.iter().any(is_group) {
         return Route::Refused(ApiError::UnknownPath);
     }
-    let found = catalog.resource(&names.group, &names.version, &path.resource);
-    let Some(resource) = found.filter(|_| path.well_formed) else {
+    let Some(resource) = catalog.resource(&names.group, &names.version, &path.resource) else {
         return Route::Refused(ApiError::UnknownResource);
     };
+    if let Some(fault) = path.fault() {
+        return Route::Refused(fault);
+    }
     let namespaced = resource.def.scope == Scope::Namespaced;
     let item = !path.name.is_empty();
     let exists = if namespaced { path.has_namespace || !item } else { !path.has_namespace };

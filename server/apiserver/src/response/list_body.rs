@@ -92,6 +92,10 @@ impl ListText {
                 // The reference writes an empty list of this form as null.
                 out.extend_from_slice(if self.list.objects.is_empty() { b"null" } else { b"[" });
             }
+            Form::Table(api_version, _) if self.list.objects.is_empty() => {
+                let columns = columns_of(self.list.resource.def.columns);
+                TableWriter::empty(api_version, meta(&self.list, &revision), columns, out);
+            }
             Form::Table(api_version, include) => {
                 let columns = columns_of(self.list.resource.def.columns);
                 TableWriter::start(api_version, *include, meta(&self.list, &revision), Some(columns), out);
@@ -102,6 +106,7 @@ impl ListText {
     fn write_end(&self, out: &mut Vec<u8>) {
         match &self.form {
             Form::Metadata(_) if self.list.objects.is_empty() => out.extend_from_slice(b"}\n"),
+            Form::Table(..) if self.list.objects.is_empty() => out.push(b'\n'),
             Form::Plain | Form::Metadata(_) => out.extend_from_slice(PLAIN_END),
             Form::Table(api_version, include) => {
                 TableWriter::resume(api_version, *include, self.next).end(out);

@@ -10,7 +10,7 @@ use axum::{
 use http::{HeaderValue, StatusCode, header};
 use orch_meta::meta::v1::{Status, StatusCause, StatusDetails};
 use orch_registry::error::{ApiError, ExistsDetail, Forbidden, ResourceName};
-use orch_runtime::field_error::FieldError;
+use orch_runtime::field_error::{FieldError, Shown as _};
 use serde::Serialize;
 
 /// The cause reason of a version that is not reached yet.
@@ -96,9 +96,13 @@ pub fn text_for_operator(error: &ApiError) -> String {
 /// The Status of an error.
 pub fn status_of(error: &ApiError) -> Status {
     match error {
-        ApiError::NotFound { resource, name } => {
-            about(404, "NotFound", &format!("{} \"{name}\" not found", resource.qualified()), resource, name)
-        }
+        ApiError::NotFound { resource, name } => about(
+            404,
+            "NotFound",
+            &format!("{} {} not found", resource.qualified(), name.shown()),
+            resource,
+            name,
+        ),
         ApiError::UnknownResource | ApiError::UnknownPath => {
             generic(404, "NotFound", "the server could not find the requested resource")
         }
@@ -111,7 +115,7 @@ pub fn status_of(error: &ApiError) -> Status {
         ApiError::Conflict { resource, name, cause } => about(
             409,
             "Conflict",
-            &format!("Operation cannot be fulfilled on {} \"{name}\": {cause}", resource.qualified()),
+            &format!("Operation cannot be fulfilled on {} {}: {cause}", resource.qualified(), name.shown()),
             resource,
             name,
         ),
@@ -266,7 +270,7 @@ fn about(code: i32, reason: &str, message: &str, resource: &ResourceName, name: 
 }
 
 fn already_exists(resource: &ResourceName, name: &str, detail: ExistsDetail) -> Status {
-    let mut message = format!("{} \"{name}\" already exists", resource.qualified());
+    let mut message = format!("{} {} already exists", resource.qualified(), name.shown());
     if detail.generated {
         message.push_str(", the server was not able to generate a unique name for the object");
     }
@@ -287,7 +291,7 @@ fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Status
     }
     let list = if texts.len() == 1 { texts.remove(0) } else { format!("[{}]", texts.join(", ")) };
     let group_kind = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
-    let mut status = failure(422, "Invalid", &format!("{group_kind} \"{name}\" is invalid: {list}"));
+    let mut status = failure(422, "Invalid", &format!("{group_kind} {} is invalid: {list}", name.shown()));
     status.details = Some(StatusDetails {
         name: name.to_owned(),
         group: group.to_owned(),

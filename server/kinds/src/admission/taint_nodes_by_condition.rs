@@ -43,7 +43,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::testing::TestServer;
+    use crate::testing::{TestServer, is_owned};
 
     #[tokio::test]
     async fn new_nodes_are_not_ready() {
@@ -52,6 +52,7 @@ mod tests {
         let mut node = json!({"metadata": {"name": "plain"}});
         let plain = server.create::<Node>("", node.clone()).await.unwrap();
         assert_eq!(plain["spec"]["taints"], json!([taint]));
+        assert!(!is_owned(&plain, &["f:spec", "f:taints"]));
         node["metadata"]["name"] = "tainted".into();
         node["spec"]["taints"] = json!([taint]);
         let tainted = server.create::<Node>("", node).await.unwrap();

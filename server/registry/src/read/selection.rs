@@ -57,7 +57,8 @@ pub struct Selection {
 pub struct Selected {
     /// In the order of their keys.
     pub objects: Vec<Arc<Object>>,
-    /// Whether more are behind them.
+    /// Whether the limit was reached before the last object of the collection, selected or not. So a client
+    /// may get an empty page at the end, as from the reference, and no page costs more than it holds.
     pub has_more: bool,
     /// How many objects the collection or an index offered.
     pub fetched: usize,
@@ -219,7 +220,8 @@ impl Selection {
     }
 
     /// The selected objects in `scope` behind a namespace and name, at most `limit`, in the order of their
-    /// keys, and whether there are more. Others get their turn while many objects are looked at.
+    /// keys, and whether there may be more: where the limit is reached, nobody looks at the rest. Others get
+    /// their turn while many objects are looked at.
     ///
     /// # Errors
     /// 500 for a damaged object within the limit that may be selected: a client that does not find it would
@@ -236,6 +238,10 @@ impl Selection {
         let mut selected = Selected { index: term.map(|(index, _)| index), ..Selected::default() };
         let read = AtomicUsize::new(0);
         for candidate in self.candidates(term, snapshot, scope, after, &read) {
+            if selected.objects.len() == limit {
+                selected.has_more = true;
+                break;
+            }
             selected.fetched += 1;
             if selected.fetched.is_multiple_of(SLICE) || read.load(Relaxed) >= SLICE_BYTES {
                 read.store(0, Relaxed);
@@ -244,13 +250,7 @@ impl Selection {
             let Some(object) = candidate else { continue };
             selected.evaluated += 1;
             read.fetch_add(size(object), Relaxed);
-            let matches = self.matches(resource, object);
-            if selected.objects.len() == limit && !matches!(matches, Ok(false)) {
-                // Damaged or not: it is on the next page.
-                selected.has_more = true;
-                break;
-            }
-            if matches? {
+            if self.matches(resource, object)? {
                 selected.objects.push(Arc::clone(object));
             }
         }

@@ -11,6 +11,7 @@
 //!
 //! "Newest" asks the store for what is committed, by any replica; "any" shows what is in memory.
 
+use orch_runtime::field_error::Shown as _;
 use orch_storage::{Revision, Snapshot, StoreError};
 
 use crate::{
@@ -54,20 +55,40 @@ pub enum Shown {
 }
 
 impl Named {
-    /// Reads `resourceVersion`.
+    /// Reads `resourceVersion` of a request that is answered from memory.
+    ///
+    /// # Errors
+    /// 500 without a reason, as in the reference, where it is not a number.
+    pub fn parse(text: &str) -> Result<Self> {
+        Self::read(text).map_err(ApiError::Unclassified)
+    }
+
+    /// The same for a list that shows exactly that version. The reference reads it from its store, and words
+    /// the fault as one of the client.
     ///
     /// # Errors
     /// 400 where it is not a number.
-    pub fn parse(text: &str) -> Result<Self> {
+    pub fn parse_exact(text: &str) -> Result<Self> {
+        Self::read(text).map_err(|fault| ApiError::BadRequest(format!("invalid resource version: {fault}")))
+    }
+
+    fn read(text: &str) -> std::result::Result<Self, String> {
         match text {
             "" => Ok(Named::Unset),
             text => match text.parse() {
                 Ok(Revision::ZERO) => Ok(Named::Zero),
                 Ok(revision) => Ok(Named::At(revision)),
-                Err(_) => Err(ApiError::BadRequest(format!("invalid resource version: {text:?}"))),
+                Err(_) => Err(not_a_version(text)),
             },
         }
     }
+}
+
+fn not_a_version(text: &str) -> String {
+    let shown = text.shown();
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    let fault = if is_number { "value out of range" } else { "invalid syntax" };
+    format!("resourceVersion: Invalid value: {shown}: strconv.ParseUint: parsing {shown}: {fault}")
 }
 
 impl Shown {

@@ -8,7 +8,7 @@ use crate::{
     answer::{Answer, List},
     catalog::ServedResource,
     context::RequestContext,
-    continue_token::Position,
+    continue_token::{self, Position},
     error::{ApiError, Result},
     meter::{Listed, Waited},
     read::{
@@ -45,9 +45,7 @@ pub async fn page(cx: &RequestContext<'_>, request: &ListRequest<'_>, limit: Opt
         ListStart::Continued(token) => {
             let key = cx.core.continue_key();
             let Some(position) = with_binding(request, |binding| key.open(binding, token)) else {
-                let message =
-                    "invalid continue token: continue key is not valid: it was not given out for this list";
-                return Err(ApiError::BadRequest(message.to_owned()));
+                return Err(continue_token::of_another_list());
             };
             let snapshot = continued(cx, request, &position).await?;
             cut(cx, request, &snapshot, Some(&position), limit).await

@@ -178,6 +178,7 @@ fn check_version(attempt: Attempt<'_>, current: &Current, proposed: &Tree) -> Re
         let mut violations = Validation::new(cx.core.vocabulary());
         let metadata = Path::ROOT.field("metadata");
         let detail = "must be specified for an update";
+        // The reference shows unsigned numbers as its language writes them.
         let none = Rendered("0x0".to_owned());
         violations.push(FieldError::invalid(&metadata.field("resourceVersion"), &none, detail));
         // The reference names the resource here, not the kind.

@@ -22,6 +22,7 @@ fn read(method: &str, line: &str) -> String {
         Route::Refused(ApiError::UnknownPath) => "no path".to_owned(),
         Route::Refused(ApiError::UnknownResource) => "no resource".to_owned(),
         Route::Refused(ApiError::MethodNotAllowed(methods)) => format!("no method but {methods}"),
+        Route::Refused(ApiError::BadRequest(message)) => message,
         Route::Refused(other) => panic!("{other:?}"),
         Route::Resource(verb, target) => {
             assert_eq!(info.names.verb, verb.as_str());
@@ -92,7 +93,18 @@ fn what_does_not_exist_is_told_from_what_is_not_allowed() {
         ("GET", "/api/v1/namespaces/ns/configmaps/a/b/c", "no resource"),
         ("GET", "/api/v1/namespaces//configmaps", "no resource"),
         ("GET", "/api/v1/namespaces/../configmaps", "no resource"),
-        ("GET", "/api/v1/namespaces/ns/configmaps/%2e%2e", "no resource"),
+        (
+            "GET",
+            "/api/v1/namespaces/ns/configmaps/%2e%2e",
+            r#"Name parameter invalid: "..": may not be '..'"#,
+        ),
+        ("PUT", "/api/v1/nodes/.", r#"Name parameter invalid: ".": may not be '.'"#),
+        (
+            "DELETE",
+            "/api/v1/namespaces/ns/configmaps/a%25b",
+            r#"Name parameter invalid: "a%b": may not contain '%'"#,
+        ),
+        ("GET", "/api/v1/namespaces/%2e%2e/configmaps/%2e%2e", "no resource"),
         ("GET", "/api/v1/namespaces/ns%2fconfigmaps/a", "no resource"),
         ("GET", "/api/v1/watch/namespaces/ns/status", "no resource"),
         ("POST", "/api/v1/configmaps", "no method but GET, HEAD"),
