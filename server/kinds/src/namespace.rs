@@ -54,8 +54,8 @@ impl Behaviour<Namespace> for NamespaceBehaviour {
         }
     }
 
-    fn server_fields(&self, subresource: &str) -> &'static [FieldPath] {
-        if subresource == FINALIZE { &[] } else { &[&["spec", "finalizers"]] }
+    fn added_fields(&self) -> &'static [FieldPath] {
+        &[&["spec", "finalizers"]]
     }
 
     fn may_be_removed(&self, tree: &Tree) -> bool {

@@ -3,9 +3,9 @@
 use orch_api::core::v1::{Node, Taint};
 use orch_auth::answer::Answer;
 use orch_registry::admission::{AdmissionPlugin, AdmissionRequest, Admitted};
-use orch_runtime::vocabulary::Vocabulary;
+use orch_runtime::{resource_def::ResourceDef, vocabulary::Vocabulary};
 
-use super::created;
+use super::{created, is};
 
 const NO_SCHEDULE: &str = "NoSchedule";
 
@@ -22,6 +22,10 @@ impl AdmissionPlugin for TaintNodesByCondition {
             taint(node, vocabulary);
         }
         Answer::Ready(Ok(()))
+    }
+
+    fn adds_items(&self, def: &ResourceDef) -> bool {
+        is::<Node>(def)
     }
 }
 

@@ -5,7 +5,7 @@ use orch_machinery::meta::{Meta, MetaMut, field};
 use orch_meta::meta::v1::ObjectMeta;
 use orch_runtime::{
     Tree,
-    field_error::{FieldError, Shown as _, Validation},
+    field_error::{FieldError, Rendered, Shown as _, Validation},
     object::Validate as _,
     path::Path,
     resource_def::{ResourceDef, Scope},
@@ -169,7 +169,8 @@ fn check_version(attempt: Attempt<'_>, current: &Current, proposed: &Tree) -> Re
         let mut violations = Validation::new(cx.core.vocabulary());
         let metadata = Path::ROOT.field("metadata");
         let detail = "must be specified for an update";
-        violations.push(FieldError::invalid(&metadata.field("resourceVersion"), &0_i32, detail));
+        let absent = Rendered("0x0".to_owned());
+        violations.push(FieldError::invalid(&metadata.field("resourceVersion"), &absent, detail));
         // The reference names the resource here, not the kind.
         return Err(ApiError::Invalid {
             group: resource.group.clone(),
