@@ -1,6 +1,6 @@
 //! Services: addresses that stricter readers refuse, or spell otherwise.
 
-use std::{fmt::Write as _, net::IpAddr};
+use std::net::IpAddr;
 
 use orch_runtime::{
     field_error::{Shown, Validation},
@@ -107,10 +107,7 @@ fn v4_fault(text: &str) -> String {
 }
 
 fn at_rest(fault: &str, rest: &str) -> String {
-    let mut told = fault.to_owned();
-    // Writing to a text does not fail.
-    let _ = write!(told, " (at {})", rest.shown());
-    told
+    format!("{fault} (at {})", rest.shown())
 }
 
 #[cfg(test)]

@@ -143,7 +143,9 @@ impl<'a> Ports<'a> {
         let asked: HashMap<i32, i32> = asked.map(|port| (port.port, port.node_port)).collect();
         let mut given: HashMap<i32, i32> = HashMap::new();
         let gives = needs_node_ports(spec);
-        for (index, port) in spec.ports.iter_mut().enumerate().filter(|(_, port)| gives || port.node_port != 0) {
+        for (index, port) in
+            spec.ports.iter_mut().enumerate().filter(|(_, port)| gives || port.node_port != 0)
+        {
             let same = given.get(&port.port).copied();
             let wanted = match same {
                 None => asked.get(&port.port).copied(),
@@ -151,7 +153,8 @@ impl<'a> Ports<'a> {
             };
             let why = wanted.and_then(|wanted| self.ask(wanted));
             if let (Some(wanted), Some(why)) = (wanted, why) {
-                return Ok(violations.push(refused(index, wanted, &why)));
+                violations.push(refused(index, wanted, &why));
+                return Ok(());
             }
             port.node_port = match (wanted, same) {
                 (Some(wanted), _) => wanted,
@@ -176,13 +179,16 @@ impl<'a> Ports<'a> {
         let mut had = update::node_ports(old);
         let mut used: HashSet<(String, i32)> = HashSet::new();
         let gives = needs_node_ports(spec);
-        for (index, port) in spec.ports.iter_mut().enumerate().filter(|(_, port)| gives || port.node_port != 0) {
+        for (index, port) in
+            spec.ports.iter_mut().enumerate().filter(|(_, port)| gives || port.node_port != 0)
+        {
             if port.node_port == 0 {
                 port.node_port = self.choose("a nodePort")?;
             } else if had.insert(port.node_port)
                 && let Some(why) = self.ask(port.node_port)
             {
-                return Ok(violations.push(refused(index, port.node_port, &why)));
+                violations.push(refused(index, port.node_port, &why));
+                return Ok(());
             }
             if !used.insert((port.protocol.clone(), port.node_port)) {
                 let message = format!("duplicate nodePort: {{{} {}}}", port.protocol, port.node_port);
@@ -320,7 +326,8 @@ mod tests {
             "ports": [{"port": 80, "nodePort": 4002}], "healthCheckNodePort": 4002,
         });
         let refused = service(&server, "c", checked.clone()).await;
-        let expected = "failed to allocate requested HealthCheck NodePort 4002: provided port is already allocated";
+        let expected =
+            "failed to allocate requested HealthCheck NodePort 4002: provided port is already allocated";
         assert_eq!(fault(refused), expected);
         let mut unset = checked;
         unset.as_object_mut().unwrap().remove("healthCheckNodePort");

@@ -44,8 +44,7 @@ pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
             if hears_warnings(attempt, &current, &tree) {
                 attempt.cx.warn_all(warnings);
             }
-            let owners_differ =
-                own_changed(attempt, ownership, &unowned, as_asked, &mut current, &mut tree);
+            let owners_differ = own_changed(attempt, ownership, &unowned, as_asked, &mut current, &mut tree);
             nullable::empty_to_null(&mut tree, resource.def.type_def);
             let began = Instant::now();
             let differs = owners_differ || !managed_fields::same_but_owners(&current.tree, &tree);
