@@ -8,18 +8,15 @@
 //! compare them. Some paths differ from the position of the value; a comment says so.
 
 mod access_review;
-mod addresses;
 mod cluster_role;
 mod daemon_set;
 mod flowcontrol;
 mod pod;
 mod secret;
-mod service;
 mod storage;
 
 pub use self::{
     access_review::{local_subject_access_review, self_subject_access_review, subject_access_review},
-    addresses::service_addresses,
     cluster_role::aggregation_rule,
     daemon_set::daemon_set_spec,
     flowcontrol::{flow_schema, priority_level_configuration},
@@ -29,6 +26,5 @@ pub use self::{
         profiles_of_template, projected, tolerations_again,
     },
     secret::secret,
-    service::service_spec_update,
     storage::{csi_node_spec_update, storage_class},
 };

@@ -1,6 +1,8 @@
 //! `Service`: the addresses and node ports that it owns alone, and what an update keeps.
 
+mod addresses;
 mod allocation;
+mod change;
 mod families;
 mod network;
 mod node_ports;
@@ -8,7 +10,7 @@ mod update;
 
 use orch_api::core::v1::{Service, ServiceSpec};
 use orch_registry::{
-    behaviour::Behaviour,
+    behaviour::{Behaviour, WriteInfo},
     claims::{Claim, Claimed},
     error::Result,
 };
@@ -34,6 +36,22 @@ impl ServiceBehaviour {
 }
 
 impl Behaviour<Service> for ServiceBehaviour {
+    fn validate(
+        &self,
+        service: &Service,
+        old: Option<&Service>,
+        write: &WriteInfo<'_>,
+        violations: &mut Validation<'_>,
+    ) {
+        if !write.subresource.is_empty() {
+            return;
+        }
+        if let Some(old) = old {
+            change::validate(&service.spec, &old.spec, violations);
+        }
+        addresses::warn_of_spellings(&service.spec, violations);
+    }
+
     fn claim_sorts(&self) -> u16 {
         allocation::SORTS
     }
@@ -116,6 +134,10 @@ fn has_addresses(spec: &ServiceSpec) -> bool {
     spec.type_ != "ExternalName"
 }
 
+fn is_balanced(spec: &ServiceSpec) -> bool {
+    spec.type_ == "LoadBalancer"
+}
+
 fn needs_node_ports(spec: &ServiceSpec) -> bool {
     match spec.type_.as_str() {
         "NodePort" => true,
@@ -125,5 +147,5 @@ fn needs_node_ports(spec: &ServiceSpec) -> bool {
 }
 
 fn needs_health_port(spec: &ServiceSpec) -> bool {
-    spec.type_ == "LoadBalancer" && spec.external_traffic_policy == "Local"
+    is_balanced(spec) && spec.external_traffic_policy == "Local"
 }

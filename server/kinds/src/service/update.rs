@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use orch_api::core::v1::{Service, ServiceSpec};
 
-use super::{has_addresses, needs_health_port, needs_node_ports};
+use super::{has_addresses, is_balanced, needs_health_port, needs_node_ports};
 
 /// Keeps what was allocated when a client leaves it out.
 pub(super) fn keep_allocated(new: &mut ServiceSpec, old: &ServiceSpec) {
@@ -102,10 +102,6 @@ fn drop_addresses(new: &mut ServiceSpec, old: &ServiceSpec) {
     if new.ip_family_policy == old.ip_family_policy {
         new.ip_family_policy = None;
     }
-}
-
-fn is_balanced(spec: &ServiceSpec) -> bool {
-    spec.type_ == "LoadBalancer"
 }
 
 fn has_type_of_nodes(spec: &ServiceSpec) -> bool {

@@ -1,41 +1,45 @@
-//! Services: what does not change. A second address and its family can come and go.
+//! What does not change in a service. A second address and its family can come and go.
 
+use orch_api::core::v1::ServiceSpec;
 use orch_runtime::{
     constraint,
     field_error::{FieldError, Rendered, Validation, json},
     path::Path,
 };
 
-use crate::core::v1::ServiceSpec;
+use super::{NONE, has_addresses, is_balanced, needs_health_port};
 
 const SET_ONCE: &str = "may not change once set";
 
-/// What a service has keeps its place: Rust, because lists are compared item by item, and what is wrong shows
-/// the whole list.
-pub fn service_spec_update(new: &ServiceSpec, old: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let has_addresses = [new, old].iter().all(|spec| spec.type_ != "ExternalName");
+/// Reports forbidden changes, before what is wrong with the new object.
+pub(super) fn validate(new: &ServiceSpec, old: &ServiceSpec, violations: &mut Validation<'_>) {
+    let of_object = violations.take_errors();
+    let path = Path::ROOT.field("spec");
     let is_headless = [is_headless(new), is_headless(old)];
-    if has_addresses && is_headless != [true, true] {
-        addresses(new, old, path, cx);
+    if has_addresses(new) && has_addresses(old) {
+        if is_headless != [true, true] {
+            addresses(new, old, &path, violations);
+        }
+        if is_headless == [false, false] {
+            families(new, old, &path, violations);
+        }
     }
-    if has_addresses && is_headless == [false, false] {
-        families(new, old, path, cx);
-    }
-    class(new, old, path, cx);
-    health_port(new, old, path, cx);
+    class(new, old, &path, violations);
+    health_port(new, old, &path, violations);
+    of_object.into_iter().for_each(|error| violations.push(error));
 }
 
 /// The rules about the class alone are told here too, as in the reference.
 fn class(new: &ServiceSpec, old: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let at = path.field("loadBalancerClass");
     let class = &new.load_balancer_class;
-    if new.type_ != "LoadBalancer" {
+    if !is_balanced(new) {
         if class.is_some() {
             cx.push(FieldError::forbidden(&at, "may only be used when `type` is 'LoadBalancer'"));
         }
         return;
     }
-    if old.type_ == new.type_ && *class != old.load_balancer_class {
+    if is_balanced(old) && *class != old.load_balancer_class {
         cx.push(FieldError::invalid(&at, class, SET_ONCE));
     }
     for fault in class.iter().flat_map(|class| constraint::qualified_name(class)) {
@@ -44,15 +48,14 @@ fn class(new: &ServiceSpec, old: &ServiceSpec, path: &Path<'_>, cx: &mut Validat
 }
 
 fn health_port(new: &ServiceSpec, old: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let has_check =
-        |spec: &ServiceSpec| spec.type_ == "LoadBalancer" && spec.external_traffic_policy == "Local";
-    if has_check(new) && has_check(old) && new.health_check_node_port != old.health_check_node_port {
+    let needs_port = needs_health_port(new) && needs_health_port(old);
+    if needs_port && new.health_check_node_port != old.health_check_node_port {
         cx.push(FieldError::forbidden(&path.field("healthCheckNodePort"), "field is immutable"));
     }
 }
 
 fn is_headless(spec: &ServiceSpec) -> bool {
-    matches!(spec.cluster_ips.as_slice(), [sole] if sole == "None")
+    matches!(spec.cluster_ips.as_slice(), [sole] if sole == NONE)
 }
 
 fn addresses(new: &ServiceSpec, old: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {

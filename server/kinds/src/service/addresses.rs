@@ -2,19 +2,20 @@
 
 use std::net::IpAddr;
 
+use orch_api::core::v1::ServiceSpec;
 use orch_runtime::{
     field_error::{Shown, Validation},
     path::Path,
 };
 
-use crate::core::v1::ServiceSpec;
+use super::NONE;
 
-/// Warns of addresses and networks that the server accepts, but others may not: Rust, because what is wrong
-/// is found out character by character.
-pub fn service_addresses(value: &ServiceSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
+/// Warns of addresses and networks that the server accepts, but others may not.
+pub(super) fn warn_of_spellings(value: &ServiceSpec, cx: &mut Validation<'_>) {
+    let path = Path::ROOT.field("spec");
     let lists = [("clusterIPs", &value.cluster_ips), ("externalIPs", &value.external_ips)];
     for (field, addresses) in lists {
-        let is_set = field != "clusterIPs" || !matches!(value.cluster_ip.as_str(), "" | "None");
+        let is_set = field != "clusterIPs" || !["", NONE].contains(&value.cluster_ip.as_str());
         for (index, text) in addresses.iter().enumerate().filter(|_| is_set) {
             warn(cx, &path.field(field).index(index), "IP address", "address", text, address(text));
         }
