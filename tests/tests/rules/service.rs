@@ -318,7 +318,7 @@ pub fn what_a_balancer_tells() {
                     "reason": "R", "message": "",
                 },
             ]),
-            vec![r#"status.conditions[1].type: Duplicate value: "T""#],
+            vec![],
         ),
         (
             "/status/conditions",
