@@ -8,6 +8,7 @@
 //! compare them. Some paths differ from the position of the value; a comment says so.
 
 mod access_review;
+mod cluster_role;
 mod daemon_set;
 mod flowcontrol;
 mod pod;
@@ -16,6 +17,7 @@ mod storage;
 
 pub use self::{
     access_review::{local_subject_access_review, self_subject_access_review, subject_access_review},
+    cluster_role::aggregation_rule,
     daemon_set::daemon_set_spec,
     flowcontrol::{flow_schema, priority_level_configuration},
     pod::{

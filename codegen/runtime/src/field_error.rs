@@ -340,12 +340,16 @@ impl<T: Shown> Shown for Option<T> {
     }
 }
 
-/// Objects and lists are shown as JSON.
+/// Lists of texts are shown as the reference shows them, other lists and objects as JSON.
 impl Shown for serde_json::Value {
     fn shown(&self) -> String {
         match self {
             serde_json::Value::String(text) => text.shown(),
             serde_json::Value::Null => NULL.to_owned(),
+            serde_json::Value::Array(items) if !items.is_empty() && items.iter().all(Self::is_string) => {
+                let texts: Vec<String> = items.iter().map(Shown::shown).collect();
+                format!("[]string{{{}}}", texts.join(", "))
+            }
             other => other.to_string(),
         }
     }

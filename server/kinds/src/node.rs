@@ -16,6 +16,10 @@ impl Behaviour<Node> for NodeBehaviour {
         if old.is_none_or(|old| old.status.config.is_none()) {
             node.status.config = None;
         }
+        // The feature is off by default. The node itself tells of it later, with its status.
+        if old.is_none() {
+            node.status.features = None;
+        }
     }
 
     fn keeps_sent_status(&self) -> bool {

@@ -1,18 +1,24 @@
 //! `Service`: the addresses and node ports that it owns alone, and what an update keeps.
 
+mod addresses;
 mod allocation;
+mod change;
+mod families;
 mod network;
 mod node_ports;
 mod update;
 
-use orch_api::core::v1::{LoadBalancerStatus, Service, ServiceSpec};
+use orch_api::core::v1::{Service, ServiceSpec};
 use orch_registry::{
     behaviour::{Behaviour, WriteInfo},
     claims::{Claim, Claimed},
+    error::Result,
 };
 use orch_runtime::{field_error::Validation, resource_def::FieldPath};
 
 pub use self::{network::ServiceNetwork, node_ports::NodePorts};
+
+use self::allocation::Ports;
 
 /// The `clusterIP` of a service without an address.
 const NONE: &str = "None";
@@ -30,27 +36,20 @@ impl ServiceBehaviour {
 }
 
 impl Behaviour<Service> for ServiceBehaviour {
-    fn prepare(&self, service: &mut Service, old: Option<&Service>, write: &WriteInfo<'_>) {
-        if service.spec.type_ != "LoadBalancer" && write.subresource != "status" {
-            service.status.load_balancer = LoadBalancerStatus::default();
-        }
-        let new = &mut service.spec;
-        if let Some(old) = old {
-            update::keep(new, &old.spec);
-        }
-        match_addresses(new);
-    }
-
     fn validate(
         &self,
         service: &Service,
         old: Option<&Service>,
-        _write: &WriteInfo<'_>,
+        write: &WriteInfo<'_>,
         violations: &mut Validation<'_>,
     ) {
-        if let Some(old) = old {
-            update::validate(&service.spec, &old.spec, violations);
+        if !write.subresource.is_empty() {
+            return;
         }
+        if let Some(old) = old {
+            change::validate(&service.spec, &old.spec, violations);
+        }
+        addresses::warn_of_spellings(&service.spec, violations);
     }
 
     fn claim_sorts(&self) -> u16 {
@@ -67,10 +66,20 @@ impl Behaviour<Service> for ServiceBehaviour {
         old: Option<&Service>,
         claimed: &Claimed<'_>,
         violations: &mut Validation<'_>,
-    ) {
-        let (spec, old) = (&mut service.spec, old.map(|old| &old.spec));
-        allocation::allocate_address(spec, old, &self.network, claimed, violations);
-        allocation::allocate_node_ports(spec, &self.node_ports, claimed, violations);
+    ) -> Result<()> {
+        let old = old.map(|old| &old.spec);
+        if let Some(old) = old {
+            update::keep_allocated(&mut service.spec, old);
+        }
+        update::match_addresses(&mut service.spec, old);
+        self.give_addresses(service, old, claimed, violations)?;
+        if violations.is_empty() {
+            self.give_ports(&mut service.spec, old, claimed, violations)?;
+        }
+        if let Some(old) = old {
+            update::drop_with_type(service, old);
+        }
+        Ok(())
     }
 
     fn added_fields(&self) -> &'static [FieldPath] {
@@ -84,19 +93,49 @@ impl Behaviour<Service> for ServiceBehaviour {
     }
 }
 
-/// `clusterIP` is the first of `clusterIPs`; the one that is missing is filled in.
-fn match_addresses(spec: &mut ServiceSpec) {
-    if spec.cluster_ips.is_empty() && !spec.cluster_ip.is_empty() && has_addresses(spec) {
-        spec.cluster_ips = vec![spec.cluster_ip.clone()];
-    } else if spec.cluster_ip.is_empty()
-        && let Some(first) = spec.cluster_ips.first()
-    {
-        spec.cluster_ip.clone_from(first);
+impl ServiceBehaviour {
+    fn give_addresses(
+        &self,
+        service: &mut Service,
+        old: Option<&ServiceSpec>,
+        claimed: &Claimed<'_>,
+        violations: &mut Validation<'_>,
+    ) -> Result<()> {
+        families::fill(service, old, &self.network, violations);
+        if !violations.is_empty() {
+            return Ok(());
+        }
+        allocation::allocate_address(&mut service.spec, old, &self.network, claimed, violations)
+    }
+
+    fn give_ports(
+        &self,
+        spec: &mut ServiceSpec,
+        old: Option<&ServiceSpec>,
+        claimed: &Claimed<'_>,
+        violations: &mut Validation<'_>,
+    ) -> Result<()> {
+        let mut ports = Ports::new(&self.node_ports, claimed, old);
+        if matches!(spec.type_.as_str(), "LoadBalancer" | "NodePort") {
+            match old {
+                None => ports.give(spec, violations)?,
+                Some(old) => ports.give_more(spec, old, violations)?,
+            }
+        }
+        let needed_health_port = old.is_some_and(needs_health_port);
+        if violations.is_empty() && needs_health_port(spec) && !needed_health_port {
+            ports.give_for_health(spec)?;
+        }
+        Ok(())
     }
 }
 
 fn has_addresses(spec: &ServiceSpec) -> bool {
     spec.type_ != "ExternalName"
+}
+
+fn is_balanced(spec: &ServiceSpec) -> bool {
+    spec.type_ == "LoadBalancer"
 }
 
 fn needs_node_ports(spec: &ServiceSpec) -> bool {
@@ -108,5 +147,5 @@ fn needs_node_ports(spec: &ServiceSpec) -> bool {
 }
 
 fn needs_health_port(spec: &ServiceSpec) -> bool {
-    spec.type_ == "LoadBalancer" && spec.external_traffic_policy == "Local"
+    is_balanced(spec) && spec.external_traffic_policy == "Local"
 }

@@ -21,6 +21,7 @@ use orch_runtime::{
 
 use crate::{
     claims::{Claim, Claimed},
+    error::Result,
     kind_name::KindName,
 };
 
@@ -76,15 +77,20 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
         false
     }
 
-    /// Fills in what only the server can choose, such as a free address. The object is valid otherwise. Two
-    /// writes may choose the same value; the one that commits second runs again.
+    /// Fills in what only the server can choose, such as a free address, before the rules are judged: the
+    /// object may be wrong in any way. Violations that are reported here are told alone. Two writes may choose
+    /// the same value; the one that commits second runs again.
+    ///
+    /// # Errors
+    /// Other refusals than 422, such as 500 where nothing is left to choose from.
     fn allocate(
         &self,
         _object: &mut T,
         _old: Option<&T>,
         _claimed: &Claimed<'_>,
         _violations: &mut Validation<'_>,
-    ) {
+    ) -> Result<()> {
+        Ok(())
     }
 
     /// Fields that [`prepare`](Behaviour::prepare) sets on this path: no manager owns them afterwards.
@@ -171,7 +177,8 @@ pub trait AnyBehaviour: Send + Sync {
         _old: Option<&dyn ApiObject>,
         _claimed: &Claimed<'_>,
         _violations: &mut Validation<'_>,
-    ) {
+    ) -> Result<()> {
+        Ok(())
     }
     fn server_fields(&self, _subresource: &str) -> &'static [FieldPath] {
         &[]
@@ -281,8 +288,8 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
         old: Option<&dyn ApiObject>,
         claimed: &Claimed<'_>,
         violations: &mut Validation<'_>,
-    ) {
-        self.behaviour.allocate(typed_mut(object), old.map(typed), claimed, violations);
+    ) -> Result<()> {
+        self.behaviour.allocate(typed_mut(object), old.map(typed), claimed, violations)
     }
 
     fn server_fields(&self, subresource: &str) -> &'static [FieldPath] {

@@ -63,7 +63,7 @@ mod tests {
     use crate::{
         behaviour::{Behaviour, Behaviours},
         client::Client,
-        error::ApiError,
+        error::{ApiError, Result},
         options::DeletionOptions,
         test_core,
     };
@@ -86,10 +86,11 @@ mod tests {
             _old: Option<&ConfigMap>,
             claimed: &Claimed<'_>,
             violations: &mut Validation<'_>,
-        ) {
+        ) -> Result<()> {
             for value in object.data.values().filter(|value| claimed.is_taken(0, value)) {
                 violations.push(FieldError::invalid(&Path::ROOT.field("data"), value.as_str(), "is taken"));
             }
+            Ok(())
         }
     }
 

@@ -4,7 +4,7 @@
 //! expected version and the conditions of the write when it commits. Where one no longer holds, the stages
 //! run again.
 //!
-//! Proposals are made in the version that the client speaks. From **prepare** to **allocate** the object is
+//! Proposals are made in the version that the client speaks. From **prepare** to **admit** the object is
 //! one of the stored version, whose rules and behaviour are those of its kind.
 
 mod admit;
@@ -64,9 +64,9 @@ pub async fn write(
         let mut draft = prepare::prepare(attempt, ruled, placed)?;
         default::default(&mut draft);
         mutate::mutate(ruled, &mut draft).await?;
+        allocate::allocate(ruled, &mut draft)?;
         validate::validate(ruled, &mut draft)?;
         admit::admit(ruled, &mut draft).await?;
-        allocate::allocate(ruled, &mut draft)?;
         let owned = own::own(attempt, draft)?;
         let encoded = encode::encode(attempt, owned)?;
         match commit::commit_encoded(attempt, encoded, &mut races).await? {

@@ -82,12 +82,12 @@ pub fn of_containers_and_names() {
             (
                 "/spec/dnsConfig",
                 json!({"nameservers": ["1.1.1.1", "1.1.1.2", "1.1.1.3", "1.1.1.4"]}),
-                "spec.dnsConfig.nameservers: Invalid value: [\"1.1.1.1\",",
+                "spec.dnsConfig.nameservers: Invalid value: []string{\"1.1.1.1\",",
             ),
             (
                 "/spec/dnsConfig",
                 json!({"searches": vec!["a.b"; 33]}),
-                "spec.dnsConfig.searches: Invalid value: [\"a.b\",",
+                "spec.dnsConfig.searches: Invalid value: []string{\"a.b\",",
             ),
         ],
     );
@@ -283,18 +283,18 @@ pub fn of_flows() {
                 "/spec/rules/0/nonResourceRules/0/nonResourceURLs",
                 json!(["*", "/a"]),
                 &format!(
-                    "spec.rules[0].nonResourceRules[0].nonResourceURLs: Invalid value: [\"*\",\"/a\"]: {alone}"
+                    "spec.rules[0].nonResourceRules[0].nonResourceURLs: Invalid value: []string{{\"*\", \"/a\"}}: {alone}"
                 ),
             ),
             (
                 "/spec/rules/0/resourceRules/0/apiGroups",
                 json!(["*", "a"]),
-                &format!("spec.rules[0].resourceRules[0].apiGroups: Invalid value: [\"*\",\"a\"]: {alone}"),
+                &format!("spec.rules[0].resourceRules[0].apiGroups: Invalid value: []string{{\"*\", \"a\"}}: {alone}"),
             ),
             (
                 "/spec/rules/0/resourceRules/0/resources",
                 json!(["*", "a"]),
-                &format!("spec.rules[0].resourceRules[0].resources: Invalid value: [\"*\",\"a\"]: {alone}"),
+                &format!("spec.rules[0].resourceRules[0].resources: Invalid value: []string{{\"*\", \"a\"}}: {alone}"),
             ),
             (
                 subjects,

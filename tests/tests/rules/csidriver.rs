@@ -96,7 +96,7 @@ pub fn updates() {
             json!({"attachRequired": false, "volumeLifecycleModes": ["Ephemeral"]}),
             vec![
                 "spec.attachedRequired: Invalid value: false: field is immutable",
-                r#"spec.volumeLifecycleModes: Invalid value: ["Ephemeral"]: field is immutable"#,
+                r#"spec.volumeLifecycleModes: Invalid value: []storage.VolumeLifecycleMode{"Ephemeral"}: field is immutable"#,
             ],
         ),
     ] {

@@ -111,14 +111,14 @@ pub fn rules() {
             "/spec/updateStrategy/rollingUpdate",
             json!({"maxSurge": "1%"}),
             &[
-                r#"spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: "1%": may not be set when maxUnavailable is non-zero"#,
+                r#"spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"1%"}: may not be set when maxUnavailable is non-zero"#,
             ],
         ),
         (
             "/spec/updateStrategy/rollingUpdate",
             json!({"maxUnavailable": "101%"}),
             &[
-                r#"spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%"#,
+                r#"spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"101%"}: must not be greater than 100%"#,
             ],
         ),
         (

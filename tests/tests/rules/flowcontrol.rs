@@ -90,7 +90,7 @@ pub fn limits_fit_together() {
             r#"spec.type: Unsupported value: "Maybe": supported values: "Exempt", "Limited""#.to_owned(),
         ]),
         ("type", json!("Exempt"), vec![
-            "spec.type: Invalid value: \"Exempt\": must be 'Exempt' if and only if `name` is 'exempt'".to_owned(),
+            "spec.type: Invalid value: \"Exempt\": type must be 'Exempt' if and only if name is 'exempt'".to_owned(),
             "spec.limited: Forbidden: must be nil if the type is not Limited".to_owned(),
         ]),
         ("limited", json!(null), vec![
@@ -163,12 +163,7 @@ pub fn conditions_are_named_once() {
             ]
         );
         let unknown = json!([{"type": "A", "status": "Maybe"}, {"type": "B", "status": "Unknown"}]);
-        assert_eq!(
-            status_errors(kind, &tree, &with(&tree, "/status/conditions", unknown)),
-            [
-                r#"status.conditions[0].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown""#
-            ]
-        );
+        assert_eq!(status_errors(kind, &tree, &with(&tree, "/status/conditions", unknown)), [""; 0]);
     }
 }
 
@@ -244,10 +239,10 @@ pub fn rules_can_match() {
                 .to_owned(),
         ]),
         ("distinguisherMethod/type", json!("ByMood"), vec![
-            r#"spec.distinguisherMethod.type: Unsupported value: "ByMood": supported values: "ByNamespace", "ByUser""#
+            r#"spec.distinguisherMethod.type: Unsupported value: flowcontrol.FlowDistinguisherMethod{Type:"ByMood"}: supported values: "ByNamespace", "ByUser""#
                 .to_owned(),
         ]),
-        ("distinguisherMethod", json!({}), vec![r#"spec.distinguisherMethod.type: Unsupported value: "": supported values: "ByNamespace", "ByUser""#.to_owned()]),
+        ("distinguisherMethod", json!({}), vec![r#"spec.distinguisherMethod.type: Unsupported value: flowcontrol.FlowDistinguisherMethod{Type:""}: supported values: "ByNamespace", "ByUser""#.to_owned()]),
         ("rules/0/subjects/0/user/name", json!(""), vec![path("subjects[0].user.name: Required value")]),
         ("rules/0/subjects/2/serviceAccount/name", json!(""), vec![path(
             "subjects[2].serviceAccount.name: Required value",
@@ -286,17 +281,17 @@ pub fn rules_can_match() {
             ),
         ]),
         ("rules/0/resourceRules/0/namespaces", json!(["*", "a"]), vec![path(
-            r#"resourceRules[0].namespaces: Invalid value: ["*","a"]: if '*' is present, must not specify other namespaces"#,
+            r#"resourceRules[0].namespaces: Invalid value: []string{"*", "a"}: if '*' is present, must not specify other namespaces"#,
         )]),
         ("rules/0/resourceRules/0/verbs", json!(["*", "get"]), vec![path(
-            r#"resourceRules[0].verbs: Invalid value: ["*","get"]: if '*' is present, must not specify other verbs"#,
+            r#"resourceRules[0].verbs: Invalid value: []string{"*", "get"}: if '*' is present, must not specify other verbs"#,
         )]),
         ("rules/0/resourceRules/0/verbs", json!(["post"]), vec![path(
-            "resourceRules[0].verbs: Unsupported value: [\"post\"]: supported values: \"create\", \"delete\", \
+            "resourceRules[0].verbs: Unsupported value: []string{\"post\"}: supported values: \"create\", \"delete\", \
              \"deletecollection\", \"get\", \"list\", \"patch\", \"proxy\", \"update\", \"watch\"",
         )]),
         ("rules/0/nonResourceRules/0/verbs", json!(["post"]), vec![path(
-            "nonResourceRules[0].verbs: Unsupported value: [\"post\"]: supported values: \"create\", \"delete\", \
+            "nonResourceRules[0].verbs: Unsupported value: []string{\"post\"}: supported values: \"create\", \"delete\", \
              \"deletecollection\", \"get\", \"list\", \"patch\", \"proxy\", \"update\", \"watch\"",
         )]),
         ("rules/0/nonResourceRules/0/nonResourceURLs", json!([]), vec![path(

@@ -138,7 +138,10 @@ tables! {
         a_type_is_added
         keys_are_those_of_files
     }
-    service { defaults_follow_from_the_type ports types_and_addresses what_a_balancer_tells }
+    service {
+        defaults_follow_from_the_type ports types_and_addresses annotations_and_addresses_that_others_refuse
+        what_a_balancer_tells
+    }
     service_account { anything_goes_and_stays_as_it_is tokens_live_neither_short_nor_long }
     storageclass { defaults rules errors_follow_the_order_of_the_reference updates capacities }
     storageversionmigration { rules updates }

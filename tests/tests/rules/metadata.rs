@@ -105,7 +105,7 @@ pub fn finalizers_and_owners() {
             "/metadata/finalizers",
             json!(["orphan", "foregroundDeletion"]),
             &[
-                r#"metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set"#,
+                r#"metadata.finalizers: Invalid value: []string{"orphan", "foregroundDeletion"}: finalizer orphan and foregroundDeletion cannot be both set"#,
             ],
         ),
         ("/metadata/ownerReferences", json!([owner("a"), owner("b")]), &[]),
@@ -159,7 +159,7 @@ pub fn updates() {
             "/metadata/deletionTimestamp",
             json!("2020-01-01T00:00:00Z"),
             vec![
-                r#"metadata.deletionTimestamp: Invalid value: "2020-01-01T00:00:00Z": field is immutable"#;
+                r#"metadata.deletionTimestamp: Invalid value: 2020-01-01 00:00:00 +0000 UTC: field is immutable"#;
                 2
             ],
         ),

@@ -59,7 +59,7 @@ pub fn rules() {
             "/spec/podCIDRs",
             json!(["10.0.0.0/24", "10.0.1.0/24"]),
             vec![
-                r#"spec.podCIDRs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one CIDR for each IP family"#,
+                r#"spec.podCIDRs: Invalid value: []string{"10.0.0.0/24", "10.0.1.0/24"}: may specify no more than one CIDR for each IP family"#,
             ],
         ),
         (

@@ -289,7 +289,7 @@ pub fn sources() {
             "fc",
             json!({"targetWWNs": ["a"], "wwids": ["b"]}),
             vec![
-                r#"targetWWNs: Invalid value: ["a"]: targetWWNs and wwids can not be specified simultaneously"#,
+                r#"targetWWNs: Invalid value: []string{"a"}: targetWWNs and wwids can not be specified simultaneously"#,
                 "lun: Required value: lun is required if targetWWNs is specified",
             ],
         ),

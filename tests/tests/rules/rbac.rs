@@ -55,7 +55,7 @@ pub fn rules_are_about_resources_or_about_paths() {
         (
             json!({"rules": [{"verbs": ["get"], "nonResourceURLs": ["/x"]}]}),
             vec![
-                "rules[0].nonResourceURLs: Invalid value: [\"/x\"]: namespaced rules cannot apply to non-resource URLs",
+                "rules[0].nonResourceURLs: Invalid value: []string{\"/x\"}: namespaced rules cannot apply to non-resource URLs",
             ],
         ),
         (
@@ -77,7 +77,7 @@ pub fn cluster_roles_may_reach_paths_and_collect_others() {
     for (pointer, value, expected) in [
         ("/rules", json!([]), vec![]),
         ("/rules/1/apiGroups", json!([""]), vec![format!(
-            "rules[1].nonResourceURLs: Invalid value: [\"*\",\"/\",\"/healthz\",\"/metrics/*\"]: rules {both}"
+            "rules[1].nonResourceURLs: Invalid value: []string{{\"*\", \"/\", \"/healthz\", \"/metrics/*\"}}: rules {both}"
         )]),
         ("/rules/1/nonResourceURLs", json!(["/a*", "/*/b", "/*/*"]), vec![
             format!("rules[1].nonResourceURLs[0]: Invalid value: \"/a*\": {star}"),

@@ -365,7 +365,7 @@ pub fn secrets_and_nodes() {
                 json!({"configMap": {"name": "c", "namespace": "n", "kubeletConfigKey": "k"}}),
                 &[],
             ),
-            ("/spec/externalID", json!("x"), &["spec.externalID: this field is deprecated, and is unused"]),
+            ("/spec/externalID", json!("x"), &["spec.externalID: this field is deprecated, and is unused by Kubernetes"]),
         ],
     );
 }

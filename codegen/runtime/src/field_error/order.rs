@@ -9,7 +9,8 @@ use super::{FieldError, Validation};
 use crate::path::Path;
 
 /// A field, and the order of what is below it. The field `"*"` stands for all fields that are not listed, and
-/// `""` for the place itself, which is otherwise one of those, or comes last where they are not listed.
+/// `""` for the place itself, which is otherwise one of those, or comes last where they are not listed. A field
+/// may be listed several times, each time with other fields below it.
 #[derive(Debug)]
 pub struct Order {
     /// The name of the field.
@@ -150,12 +151,34 @@ fn rank(mut rest: &str, mut order: &[Order]) -> Vec<usize> {
         }
         let field = rest.strip_prefix('.').unwrap_or(rest);
         let end = field.find(['.', '[']).unwrap_or(field.len());
-        let position = place_of(&field[..end], order).or_else(|| place_of("*", order));
+        let position = entry_of(&field[..end], &field[end..], order).or_else(|| place_of("*", order));
         ranks.push(position.unwrap_or(order.len()));
         order = position.map_or(&[], |position| order[position].below);
         rest = &field[end..];
     }
     ranks
+}
+
+/// The entry of a field: where it is listed several times, the one that lists what is named below it.
+fn entry_of(name: &str, rest: &str, order: &[Order]) -> Option<usize> {
+    let mut entries = order.iter().enumerate().filter(|(_, entry)| entry.field == name);
+    let (first, _) = entries.next()?;
+    if entries.next().is_none() {
+        return Some(first);
+    }
+    let below = below_items(rest);
+    let lists = |entry: &Order| entry.field == name && entry.below.iter().any(|entry| entry.field == below);
+    order.iter().position(lists).or(Some(first))
+}
+
+/// The field that a path names next, at once or in an item; empty where it names none.
+fn below_items(rest: &str) -> &str {
+    let after = match rest.strip_prefix('[').and_then(|item| item.split_once(']')) {
+        Some((_, after)) => after,
+        None => rest,
+    };
+    let field = after.strip_prefix('.').unwrap_or(after);
+    &field[..field.find(['.', '[']).unwrap_or(field.len())]
 }
 
 #[cfg(test)]
@@ -214,6 +237,22 @@ mod tests {
                 "spec.other",
                 "spec",
             ]
+        );
+    }
+
+    #[test]
+    fn a_field_has_several_places_in_the_order() {
+        const ORDER: &[Order] = &[
+            Order::with("ports", &[Order::of("name"), Order::of("number")]),
+            Order::of("host"),
+            Order::with("ports", &[Order::of("protocol"), Order::of("")]),
+        ];
+        let mut cx =
+            validation(&["ports[0]", "ports[1].protocol", "host", "ports[1].name", "ports[0].number.x"]);
+        cx.arrange(&Path::ROOT, ORDER);
+        assert_eq!(
+            fields(cx),
+            ["ports[0].number.x", "ports[1].name", "host", "ports[0]", "ports[1].protocol"]
         );
     }
 

@@ -107,7 +107,7 @@ mod tests {
         let (new, old) = (vec!["b"], vec!["a"]);
         assert_eq!(
             reported(|path, cx| immutable_shown(new != old, || json(&new), path, cx)),
-            invalid("[\"b\"]: field is immutable")
+            invalid("[]string{\"b\"}: field is immutable")
         );
         assert_eq!(
             reported(|path, cx| immutable_shown(false, || unreachable!("nothing to show"), path, cx)),

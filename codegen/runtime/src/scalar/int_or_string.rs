@@ -88,7 +88,10 @@ impl Shown for IntOrString {
     fn shown(&self) -> String {
         match self {
             IntOrString::Int(value) => value.shown(),
-            IntOrString::String(text) => text.shown(),
+            // As the reference shows it, which prints the parts of its type.
+            IntOrString::String(text) => {
+                format!("intstr.IntOrString{{Type:1, IntVal:0, StrVal:{}}}", text.shown())
+            }
         }
     }
 }
@@ -206,7 +209,7 @@ mod tests {
         );
         assert_eq!(
             (IntOrString::Int(5).shown(), IntOrString::from("x").shown()),
-            ("5".into(), "\"x\"".into())
+            ("5".into(), r#"intstr.IntOrString{Type:1, IntVal:0, StrVal:"x"}"#.into())
         );
         assert_eq!(
             (IntOrString::from("30%").percentage(), IntOrString::Int(30).percentage()),

@@ -72,6 +72,13 @@ pub(super) fn parse(text: &str, fraction: Fraction) -> Result<(i64, u32), Scalar
     }
 }
 
+/// A written time as errors show it, in the form of the reference: `2026-11-20 15:14:38.5 +0000 UTC`.
+pub(super) fn shown(written: &str) -> String {
+    let plain = written.trim_end_matches('Z').replacen('T', " ", 1);
+    let plain = if plain.contains('.') { plain.trim_end_matches('0').trim_end_matches('.') } else { &plain };
+    format!("{plain} +0000 UTC")
+}
+
 /// Writes a time in UTC, with six digits of fraction if there are microseconds to write. `seconds` is within
 /// [`MIN_SECONDS`] and [`MAX_SECONDS`].
 pub(super) fn write(out: &mut fmt::Formatter<'_>, seconds: i64, micros: Option<u32>) -> fmt::Result {

@@ -68,7 +68,7 @@ impl Debug for Time {
 
 impl Shown for Time {
     fn shown(&self) -> String {
-        if self.is_zero() { "null".to_owned() } else { self.to_string().shown() }
+        rfc3339::shown(&self.to_string())
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(serde_json::to_value(Time::from_unix_seconds(0)).unwrap(), json!("1970-01-01T00:00:00Z"));
         assert_eq!(
             (Time::default().shown(), Time::from_unix_seconds(0).shown()),
-            ("null".into(), "\"1970-01-01T00:00:00Z\"".into())
+            ("0001-01-01 00:00:00 +0000 UTC".into(), "1970-01-01 00:00:00 +0000 UTC".into())
         );
     }
 

@@ -114,7 +114,7 @@ mod tests {
             (
                 json!({"finalizers": ["orphan", "foregroundDeletion"]}),
                 vec![
-                    "metadata.finalizers: Invalid value: [\"orphan\",\"foregroundDeletion\"]: finalizer orphan and \
+                    "metadata.finalizers: Invalid value: []string{\"orphan\", \"foregroundDeletion\"}: finalizer orphan and \
                      foregroundDeletion cannot be both set"
                         .to_owned(),
                 ],

@@ -9,13 +9,14 @@ use orch_runtime::{
 
 use crate::{core::v1::TopologySelectorTerm, storage::v1::StorageClass};
 
-/// Topology terms are unique: Rust, because the order in them means nothing.
+/// Topology terms are unique, and one that says nothing counts as told already, as in the reference: Rust,
+/// because the order in them means nothing.
 pub fn storage_class(value: &StorageClass, path: &Path<'_>, cx: &mut Validation<'_>) {
     let topologies = path.field("allowedTopologies");
     let mut terms = HashSet::new();
     for (index, term) in value.allowed_topologies.iter().enumerate() {
         let at = topologies.index(index);
-        if !terms.insert(topology_term(term)) {
+        if term.match_label_expressions.is_empty() || !terms.insert(topology_term(term)) {
             cx.push(FieldError::duplicate(&at.field("matchLabelExpressions"), ""));
         }
     }

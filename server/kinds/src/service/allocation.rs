@@ -3,16 +3,23 @@
 //! A client may ask for a free value; otherwise the server finds one. Nothing is reserved here: what a
 //! service comes to own are its claims, which the registry makes conditions of the commit.
 
-use std::{collections::BTreeSet, net::IpAddr};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    net::IpAddr,
+    ops::RangeInclusive,
+};
 
 use orch_api::core::v1::ServiceSpec;
-use orch_registry::claims::{Claim, Claimed};
+use orch_registry::{
+    claims::{Claim, Claimed},
+    error::{ApiError, Result},
+};
 use orch_runtime::{
     field_error::{FieldError, Rendered, Validation, json},
     path::Path,
 };
 
-use super::{NONE, NodePorts, ServiceNetwork, has_addresses, needs_health_port, needs_node_ports};
+use super::{NONE, NodePorts, ServiceNetwork, has_addresses, needs_node_ports, update};
 
 /// How many sorts of claims there are.
 pub(super) const SORTS: u16 = 2;
@@ -36,143 +43,181 @@ fn canonical(address: &str) -> Option<String> {
     address.parse::<IpAddr>().ok().map(|address| address.to_string())
 }
 
-/// Gives a service the address that it asks for, or a free one. The family and the policy of families are
-/// filled in too.
+/// Gives a service without addresses the one that it asks for, or a free one. One that has addresses keeps
+/// them.
+///
+/// # Errors
+/// 500 where no address is left.
 pub(super) fn allocate_address(
     spec: &mut ServiceSpec,
     old: Option<&ServiceSpec>,
     network: &ServiceNetwork,
     claimed: &Claimed<'_>,
     violations: &mut Validation<'_>,
-) {
-    if !has_addresses(spec) || !fill_family(spec, network, violations) {
-        return;
-    }
-    let path = Path::ROOT.field("spec");
-    let at = path.field("clusterIPs");
-    let asked = spec.cluster_ip.as_str();
-    if asked == NONE || old.is_some_and(|old| old.cluster_ip == asked && !asked.is_empty()) {
-        return;
+) -> Result<()> {
+    let is_headless = spec.cluster_ips.first().is_some_and(|first| first == NONE);
+    if !has_addresses(spec) || is_headless || old.is_some_and(has_addresses) {
+        return Ok(());
     }
     let is_taken = |address: &str| claimed.is_taken(ADDRESS, address);
-    if asked.is_empty() {
-        let Some(free) = network.free(is_taken) else {
-            let shown = Rendered("[]".to_owned());
-            let detail = "failed to allocate an IP: range is full";
-            return violations.push(FieldError::invalid(&at, &shown, detail));
-        };
+    let Some(asked) = spec.cluster_ips.first() else {
+        let free = network.free(is_taken).ok_or_else(|| full("a serviceIP"))?;
         spec.cluster_ip.clone_from(&free);
         spec.cluster_ips = vec![free];
-        return;
-    }
-    let refused = |why: &str| {
-        let shown = Rendered(json(&spec.cluster_ips));
-        FieldError::invalid(&at, &shown, &format!("failed to allocate IP {asked}: {why}"))
+        return Ok(());
     };
-    if !network.holds(asked) {
-        violations.push(refused(&format!(
-            "the provided network does not contain IP {asked}, valid network is {network}"
-        )));
-    } else if canonical(asked).is_some_and(|address| is_taken(&address)) {
-        violations.push(refused("provided IP is already allocated"));
-    }
-}
-
-/// Fills in the family of addresses; says whether the server has addresses of that family.
-fn fill_family(spec: &mut ServiceSpec, network: &ServiceNetwork, violations: &mut Validation<'_>) -> bool {
-    if spec.cluster_ip == NONE && spec.selector.is_empty() {
-        fill_families_of_others(spec, network);
-        return true;
-    }
-    let path = Path::ROOT.field("spec");
-    let policy = spec.ip_family_policy.get_or_insert_with(|| "SingleStack".to_owned());
-    if policy == "RequireDualStack" {
-        let detail = "this cluster is not configured for dual-stack services";
-        violations.push(FieldError::invalid(&path.field("ipFamilyPolicy"), policy, detail));
-        return false;
-    }
-    match spec.ip_families.first() {
-        None => spec.ip_families = vec![network.family().to_owned()],
-        Some(family) if family != network.family() => {
-            let detail = "not configured on this cluster";
-            violations.push(FieldError::invalid(&path.field("ipFamilies").index(0), family, detail));
-            return false;
+    let why = match canonical(asked) {
+        Some(_) if !network.holds(asked) => {
+            format!(
+                "the provided IP ({asked}) is not in the valid range. The range of valid IPs is {network}"
+            )
         }
-        Some(_) => {}
-    }
-    true
-}
-
-/// Whoever makes the endpoints of a service without address and selector chooses their families, so all are
-/// allowed unless the client says otherwise (KEP-563, "headless services without selectors").
-fn fill_families_of_others(spec: &mut ServiceSpec, network: &ServiceNetwork) {
-    let policy = spec.ip_family_policy.get_or_insert_with(|| "RequireDualStack".to_owned());
-    if spec.ip_families.is_empty() {
-        spec.ip_families.push(network.family().to_owned());
-    }
-    if policy != "SingleStack" && spec.ip_families.len() == 1 {
-        let other = if spec.ip_families[0] == "IPv4" { "IPv6" } else { "IPv4" };
-        spec.ip_families.push(other.to_owned());
-    }
-}
-
-/// Gives a service the node ports that it asks for, or free ones.
-pub(super) fn allocate_node_ports(
-    spec: &mut ServiceSpec,
-    range: &NodePorts,
-    claimed: &Claimed<'_>,
-    violations: &mut Validation<'_>,
-) {
-    let is_taken = |port: i32| claimed.is_taken(NODE_PORT, &port.to_string());
-    let needs_node_ports = needs_node_ports(spec);
-    let path = Path::ROOT.field("spec");
-    let (list, health) = (path.field("ports"), path.field("healthCheckNodePort"));
-    // Ports of this service. Two protocols can have the same one, but a health check needs one of its own.
-    let mut own = BTreeSet::new();
-    for (index, port) in spec.ports.iter().enumerate().filter(|(_, port)| port.node_port != 0) {
-        check_port(port.node_port, range, is_taken, &list.index(index).field("nodePort"), violations);
-        own.insert(port.node_port);
-    }
-    if spec.health_check_node_port != 0 {
-        let is_taken = |port| own.contains(&port) || is_taken(port);
-        check_port(spec.health_check_node_port, range, is_taken, &health, violations);
-        own.insert(spec.health_check_node_port);
-    }
-    // What is behind the position is taken: a service with many ports does not look at it again for each.
-    let mut ports = range.all();
-    let mut give = |number: &mut i32, at: &Path<'_>| {
-        if let Some(free) = ports.find(|port| !(own.contains(port) || is_taken(*port))) {
-            own.insert(free);
-            *number = free;
-        } else {
-            let detail = "failed to allocate a nodePort: range is full";
-            violations.push(FieldError::invalid(at, &0_i32, detail));
-        }
+        Some(address) if is_taken(&address) => "provided IP is already allocated".to_owned(),
+        _ => return Ok(()),
     };
-    if needs_node_ports {
-        for (index, port) in spec.ports.iter_mut().enumerate().filter(|(_, port)| port.node_port == 0) {
-            give(&mut port.node_port, &list.index(index).field("nodePort"));
-        }
+    let at = Path::ROOT.field("spec");
+    let shown = Rendered(json(&spec.cluster_ips));
+    let detail = format!("failed to allocate IP {asked}: {why}");
+    violations.push(FieldError::invalid(&at.field("clusterIPs"), &shown, &detail));
+    Ok(())
+}
+
+/// Nothing is left to choose from.
+fn full(what: &str) -> ApiError {
+    let public = format!("failed to allocate {what}: range is full");
+    ApiError::internal(public, "a service asks for more than there is")
+}
+
+/// What one write of a service finds out about ports of nodes.
+pub(super) struct Ports<'a> {
+    range: &'a NodePorts,
+    claimed: &'a Claimed<'a>,
+    /// Those that the service has now, or gets by this write.
+    own: BTreeSet<i32>,
+    /// Those that were not looked at yet. What is behind the position is taken: a service with many ports
+    /// does not look at it again for each.
+    left: RangeInclusive<i32>,
+}
+
+impl<'a> Ports<'a> {
+    pub(super) fn new(range: &'a NodePorts, claimed: &'a Claimed<'a>, old: Option<&ServiceSpec>) -> Self {
+        let own = old.map(update::node_ports).unwrap_or_default();
+        let of_health = old.map(|old| old.health_check_node_port).filter(|port| *port != 0);
+        Ports { range, claimed, own: own.into_iter().chain(of_health).collect(), left: range.all() }
     }
-    if needs_health_port(spec) && spec.health_check_node_port == 0 {
-        give(&mut spec.health_check_node_port, &health);
+
+    /// Why a service cannot have the port that it asks for; it has it otherwise.
+    fn ask(&mut self, port: i32) -> Option<String> {
+        if !self.range.contains(port) {
+            let range = self.range;
+            return Some(format!(
+                "provided port is not in the valid range. The range of valid ports is {range}"
+            ));
+        }
+        let is_taken = self.is_taken(port) || !self.own.insert(port);
+        is_taken.then(|| "provided port is already allocated".to_owned())
+    }
+
+    /// A free port.
+    fn choose(&mut self, what: &str) -> Result<i32> {
+        let mut left = self.left.clone();
+        let free = left.find(|port| !self.own.contains(port) && !self.is_taken(*port));
+        self.left = left;
+        let free = free.ok_or_else(|| full(what))?;
+        self.own.insert(free);
+        Ok(free)
+    }
+
+    fn is_taken(&self, port: i32) -> bool {
+        self.claimed.is_taken(NODE_PORT, &port.to_string())
+    }
+
+    /// Gives a new service the ports that it asks for, or free ones. Ports with the same number in the
+    /// network of pods, such as one of TCP and one of UDP, get the same number on the nodes.
+    ///
+    /// # Errors
+    /// 500 where no port is left.
+    pub(super) fn give(&mut self, spec: &mut ServiceSpec, violations: &mut Validation<'_>) -> Result<()> {
+        // From the end, so that the first of several counts.
+        let asked = spec.ports.iter().rev().filter(|port| port.node_port != 0);
+        let asked: HashMap<i32, i32> = asked.map(|port| (port.port, port.node_port)).collect();
+        let mut given: HashMap<i32, i32> = HashMap::new();
+        let gives = needs_node_ports(spec);
+        for (index, port) in
+            spec.ports.iter_mut().enumerate().filter(|(_, port)| gives || port.node_port != 0)
+        {
+            let same = given.get(&port.port).copied();
+            let wanted = match same {
+                None => asked.get(&port.port).copied(),
+                Some(same) => Some(port.node_port).filter(|wanted| ![0, same].contains(wanted)),
+            };
+            let why = wanted.and_then(|wanted| self.ask(wanted));
+            if let (Some(wanted), Some(why)) = (wanted, why) {
+                violations.push(refused(index, wanted, &why));
+                return Ok(());
+            }
+            port.node_port = match (wanted, same) {
+                (Some(wanted), _) => wanted,
+                (None, Some(same)) => same,
+                (None, None) => self.choose("a nodePort")?,
+            };
+            given.entry(port.port).or_insert(port.node_port);
+        }
+        Ok(())
+    }
+
+    /// Gives a service that is there already the ports that it asks for now, and free ones.
+    ///
+    /// # Errors
+    /// 500 where no port is left, and where two ports of a protocol ask for the same one.
+    pub(super) fn give_more(
+        &mut self,
+        spec: &mut ServiceSpec,
+        old: &ServiceSpec,
+        violations: &mut Validation<'_>,
+    ) -> Result<()> {
+        let mut had = update::node_ports(old);
+        let mut used: HashSet<(String, i32)> = HashSet::new();
+        let gives = needs_node_ports(spec);
+        for (index, port) in
+            spec.ports.iter_mut().enumerate().filter(|(_, port)| gives || port.node_port != 0)
+        {
+            if port.node_port == 0 {
+                port.node_port = self.choose("a nodePort")?;
+            } else if had.insert(port.node_port)
+                && let Some(why) = self.ask(port.node_port)
+            {
+                violations.push(refused(index, port.node_port, &why));
+                return Ok(());
+            }
+            if !used.insert((port.protocol.clone(), port.node_port)) {
+                let message = format!("duplicate nodePort: {{{} {}}}", port.protocol, port.node_port);
+                return Err(ApiError::Unclassified(message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a service a port for health checks: the one that it asks for, or a free one.
+    ///
+    /// # Errors
+    /// 500 where it cannot have it.
+    pub(super) fn give_for_health(&mut self, spec: &mut ServiceSpec) -> Result<()> {
+        let asked = spec.health_check_node_port;
+        if asked == 0 {
+            spec.health_check_node_port = self.choose("a HealthCheck NodePort 0")?;
+            return Ok(());
+        }
+        let Some(why) = self.ask(asked) else { return Ok(()) };
+        let public = format!("failed to allocate requested HealthCheck NodePort {asked}: {why}");
+        Err(ApiError::internal(public, "a service asks for a port that it cannot have"))
     }
 }
 
-/// A port that a client asks for has to be in the range, and free.
-fn check_port(
-    port: i32,
-    range: &NodePorts,
-    is_taken: impl Fn(i32) -> bool,
-    path: &Path<'_>,
-    violations: &mut Validation<'_>,
-) {
-    if !range.contains(port) {
-        let detail = format!("provided port is not in the valid range. The range of valid ports is {range}");
-        violations.push(FieldError::invalid(path, &port, &detail));
-    } else if is_taken(port) {
-        violations.push(FieldError::invalid(path, &port, "provided port is already allocated"));
-    }
+fn refused(index: usize, port: i32, why: &str) -> FieldError {
+    let at = Path::ROOT.field("spec");
+    let at = at.field("ports");
+    FieldError::invalid(&at.index(index).field("nodePort"), &port, why)
 }
 
 #[cfg(test)]
@@ -201,6 +246,11 @@ mod tests {
         errors.iter().map(ToString::to_string).collect()
     }
 
+    fn fault(refused: Result<Tree>) -> String {
+        let Err(ApiError::Internal { public, .. }) = refused else { panic!("{refused:?}") };
+        public
+    }
+
     #[test]
     fn claims_are_addresses_and_ports() {
         let claims_of = |spec: Tree| {
@@ -224,18 +274,19 @@ mod tests {
         let addresses: BTreeSet<String> =
             created.into_iter().map(|created| created.unwrap()["spec"]["clusterIP"].to_string()).collect();
         assert_eq!(addresses.len(), 13);
-        let full = faults(service(&server, "full", json!({})).await);
-        let expected =
-            "spec.clusterIPs: Invalid value: []: failed to allocate an IP: range is full".to_owned();
-        assert_eq!(full, [expected]);
+        let full = service(&server, "full", json!({})).await;
+        assert_eq!(fault(full), "failed to allocate a serviceIP: range is full");
         service(&server, "headless", json!({"clusterIP": "None"})).await.unwrap();
         for (asked, why) in [
             ("10.0.0.9", "provided IP is already allocated"),
-            ("10.0.1.1", "the provided network does not contain IP 10.0.1.1, valid network is 10.0.0.0/28"),
+            (
+                "10.0.1.1",
+                "the provided IP (10.0.1.1) is not in the valid range. The range of valid IPs is 10.0.0.0/28",
+            ),
         ] {
             let refused = faults(service(&server, "asked", json!({"clusterIP": asked})).await);
             let text = format!(
-                r#"spec.clusterIPs: Invalid value: ["{asked}"]: failed to allocate IP {asked}: {why}"#
+                r#"spec.clusterIPs: Invalid value: []string{{"{asked}"}}: failed to allocate IP {asked}: {why}"#
             );
             assert_eq!(refused, [text]);
         }
@@ -274,17 +325,14 @@ mod tests {
             "type": "LoadBalancer", "externalTrafficPolicy": "Local",
             "ports": [{"port": 80, "nodePort": 4002}], "healthCheckNodePort": 4002,
         });
-        let refused = faults(service(&server, "c", checked.clone()).await);
+        let refused = service(&server, "c", checked.clone()).await;
         let expected =
-            "spec.healthCheckNodePort: Invalid value: 4002: provided port is already allocated".to_owned();
-        assert_eq!(refused, [expected]);
+            "failed to allocate requested HealthCheck NodePort 4002: provided port is already allocated";
+        assert_eq!(fault(refused), expected);
         let mut unset = checked;
         unset.as_object_mut().unwrap().remove("healthCheckNodePort");
-        let full = faults(service(&server, "c", unset).await);
-        let expected =
-            "spec.healthCheckNodePort: Invalid value: 0: failed to allocate a nodePort: range is full"
-                .to_owned();
-        assert_eq!(full, [expected]);
+        let full = service(&server, "c", unset).await;
+        assert_eq!(fault(full), "failed to allocate a HealthCheck NodePort 0: range is full");
         // Two protocols can have the same port.
         let both = json!([
             {"name": "t", "port": 80, "nodePort": 4002},

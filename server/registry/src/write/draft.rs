@@ -31,7 +31,7 @@ pub struct Placed<'w> {
     pub violations: Validation<'w>,
 }
 
-/// The result of the stage **prepare**, which the stages up to **allocate** change and check: a typed object.
+/// The result of the stage **prepare**, which the stages up to **admit** change and check: a typed object.
 pub struct Draft<'w> {
     /// The object as it will be stored.
     pub object: Box<dyn ApiObject>,
@@ -41,8 +41,9 @@ pub struct Draft<'w> {
     pub placed: Placed<'w>,
     /// Fields that this write does not own, whatever values they have.
     pub unowned: Vec<FieldPath>,
-    /// A new object before plugins changed it, where they add what has no path.
-    pub before_plugins: Option<Tree>,
+    /// The object before the server added what has no path: a new one before plugins changed it, and any one
+    /// before it was given what it owns alone. Managers own what is in it.
+    pub as_asked: Option<Tree>,
     /// What must still hold when the write commits.
     pub conditions: Vec<Condition>,
 }

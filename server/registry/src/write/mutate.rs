@@ -9,7 +9,7 @@ use crate::{error::Result, meter::Step};
 /// Of the plugin that refuses; 500 where the object has no structural form.
 pub async fn mutate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
     if draft.old.is_none() && attempt.cx.core.admission().adds_items(attempt.target.resource.def) {
-        draft.before_plugins = Some(tree_of(attempt.target.resource, &*draft.object)?);
+        draft.as_asked = Some(tree_of(attempt.target.resource, &*draft.object)?);
     }
     let mut request = plugins::request(attempt, draft);
     attempt.cx.core.admit(Step::Mutate, &mut request).await

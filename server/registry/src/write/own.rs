@@ -28,7 +28,7 @@ use crate::{
 /// # Errors
 /// 500 where it has no structural form.
 pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
-    let Draft { object, old: _, mut placed, unowned, before_plugins, conditions } = draft;
+    let Draft { object, old: _, mut placed, unowned, as_asked, conditions } = draft;
     let resource = attempt.target.resource;
     let mut tree = tree_of(resource, &*object)?;
     let warnings = placed.violations.take_warnings();
@@ -37,14 +37,14 @@ pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
     let (current, owners, differs) = match placed.proposed.current {
         None => {
             attempt.cx.warn_all(warnings);
-            (None, own_new(attempt, ownership, &unowned, before_plugins.as_ref(), &mut tree)?, true)
+            (None, own_new(attempt, ownership, &unowned, as_asked.as_ref(), &mut tree)?, true)
         }
         Some(mut current) => {
             count_generation(resource, &current.tree, &mut tree);
             if hears_warnings(attempt, &current, &tree) {
                 attempt.cx.warn_all(warnings);
             }
-            let owners_differ = own_changed(attempt, ownership, &unowned, &mut current, &mut tree);
+            let owners_differ = own_changed(attempt, ownership, &unowned, as_asked, &mut current, &mut tree);
             nullable::empty_to_null(&mut tree, resource.def.type_def);
             let began = Instant::now();
             let differs = owners_differ || !managed_fields::same_but_owners(&current.tree, &tree);
@@ -97,7 +97,7 @@ fn own_new(
     attempt: Attempt<'_>,
     ownership: Ownership,
     unowned: &[FieldPath],
-    before_plugins: Option<&Tree>,
+    as_asked: Option<&Tree>,
     tree: &mut Tree,
 ) -> Result<Option<String>> {
     let resource = attempt.target.resource;
@@ -105,7 +105,7 @@ fn own_new(
         Ownership::Tracked { .. } => {
             let time = attempt.cx.core.now().to_string();
             let write = record(attempt, &time, unowned);
-            let owned = before_plugins.unwrap_or(tree);
+            let owned = as_asked.unwrap_or(tree);
             Some(managed_fields::owners_of_new(&write, empty_object(resource)?, owned, resource.def.type_def))
         }
         Ownership::Applied { entries } => {
@@ -123,6 +123,7 @@ fn own_changed(
     attempt: Attempt<'_>,
     ownership: Ownership,
     unowned: &[FieldPath],
+    as_asked: Option<Tree>,
     current: &mut Current,
     tree: &mut Tree,
 ) -> bool {
@@ -131,7 +132,13 @@ fn own_changed(
             let time = attempt.cx.core.now().to_string();
             let write = record(attempt, &time, unowned);
             let def = attempt.target.resource.def.type_def;
-            managed_fields::track_update(&write, &mut current.tree, sent.as_ref(), tree, def)
+            let Some(mut asked) = as_asked else {
+                return managed_fields::track_update(&write, &mut current.tree, sent.as_ref(), tree, def);
+            };
+            let differ =
+                managed_fields::track_update(&write, &mut current.tree, sent.as_ref(), &mut asked, def);
+            MetaMut::of(tree).set_managed_fields(managed_fields::take_entries(&mut asked));
+            differ
         }
         Ownership::Applied { entries } => {
             let stored = managed_fields::take_entries(&mut current.tree);

@@ -17,6 +17,7 @@ use super::{
     attempt::Attempt,
     draft::{Ownership, Placed, Proposed},
     names,
+    prepare::typed,
     races::MODIFIED,
 };
 use crate::{
@@ -64,7 +65,7 @@ fn place_new(attempt: Attempt<'_>, mut proposed: Proposed) -> Result<Placed<'_>>
         && !resource.behaviour.keeps_sent_status()
         && let Some(fields) = tree.as_object_mut()
     {
-        fields.remove("status");
+        read_dropped(target, "status", fields.remove("status"))?;
     }
     let sent_version = sent_version(tree).unwrap_or_default();
     let generate_name = Meta::of(tree).generate_name().to_owned();
@@ -78,8 +79,8 @@ fn place_new(attempt: Attempt<'_>, mut proposed: Proposed) -> Result<Placed<'_>>
 fn place_changed(attempt: Attempt<'_>, mut proposed: Proposed, current: Current) -> Result<Placed<'_>> {
     let target = attempt.target;
     let tree = &mut proposed.tree;
+    restrict(target, &current.tree, tree)?;
     check_version(attempt, &current, tree)?;
-    restrict(target, &current.tree, tree);
     let managed_fields = carry_over(&current.tree, tree);
     if let Ownership::Tracked { sent } = &mut proposed.ownership {
         *sent = managed_fields;
@@ -197,7 +198,10 @@ fn check_version(attempt: Attempt<'_>, current: &Current, proposed: &Tree) -> Re
 
 /// Keeps the stored values of what this path does not write: the main path keeps the status, `/status` keeps
 /// everything else but metadata. Which metadata is kept, the kind's behaviour says.
-fn restrict(target: &Target<'_>, current: &Tree, proposed: &mut Tree) {
+///
+/// # Errors
+/// 400 where what is not kept does not fit its type.
+fn restrict(target: &Target<'_>, current: &Tree, proposed: &mut Tree) -> Result<()> {
     let def = target.resource.def;
     let subresource = target.subresource_name();
     for path in target.resource.behaviour.kept_metadata(subresource) {
@@ -205,19 +209,34 @@ fn restrict(target: &Target<'_>, current: &Tree, proposed: &mut Tree) {
         MetaMut::of(proposed).set(name, Meta::of(current).get(name).cloned());
     }
     if !def.has_status() && subresource.is_empty() {
-        return;
+        return Ok(());
     }
-    let Some(fields) = proposed.as_object_mut() else { return };
+    let Some(fields) = proposed.as_object_mut() else { return Ok(()) };
     for field in def.type_def.fields.iter().map(|field| field.name).filter(|name| *name != "metadata") {
         let is_sent = (field == "status") == (subresource == "status");
         if is_sent {
             continue;
         }
-        match current.get(field) {
-            Some(value) => drop(fields.insert(field.to_owned(), value.clone())),
-            None => drop(fields.remove(field)),
+        let kept = current.get(field);
+        let dropped = match kept {
+            Some(value) => fields.insert(field.to_owned(), value.clone()),
+            None => fields.remove(field),
+        };
+        if kept != dropped.as_ref() {
+            read_dropped(target, field, dropped)?;
         }
     }
+    Ok(())
+}
+
+/// Reads a field of which nothing is kept: an object that does not fit its type is refused as a whole.
+///
+/// # Errors
+/// 400 where it does not fit its type.
+fn read_dropped(target: &Target<'_>, field: &str, value: Option<Tree>) -> Result<()> {
+    let Some(value @ Tree::Object(_)) = value else { return Ok(()) };
+    let alone = Tree::Object([(field.to_owned(), value)].into_iter().collect());
+    typed(target.resource, alone).map(drop)
 }
 
 /// Takes over from the stored object what an update cannot change. Removes and returns the managed fields

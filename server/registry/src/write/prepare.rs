@@ -31,7 +31,7 @@ pub fn prepare<'w>(attempt: Attempt<'w>, ruled: Attempt<'_>, mut placed: Placed<
     let current = placed.proposed.current.as_ref().map(|current| &current.tree);
     let unowned = match current {
         None => unowned_fields_of_new(attempt, &placed.proposed.tree),
-        Some(_) => own::unowned_fields(attempt),
+        Some(current) => unowned_fields_of_changed(attempt, current, &placed.proposed.tree),
     };
     let in_storage_version = resource.storage_version().is_some();
     let converted = match &placed.proposed.current {
@@ -51,7 +51,7 @@ pub fn prepare<'w>(attempt: Attempt<'w>, ruled: Attempt<'_>, mut placed: Placed<
     }
     let mut object = typed(ruled.target.resource, tree)?;
     resource.behaviour.prepare(&mut *object, old.as_deref(), &write_info(attempt));
-    Ok(Draft { object, old, placed, unowned, before_plugins: None, conditions: Vec::new() })
+    Ok(Draft { object, old, placed, unowned, as_asked: None, conditions: Vec::new() })
 }
 
 /// An object in the stored version. What the client leaves out gets the defaults of its own version before.
@@ -77,6 +77,15 @@ fn unowned_fields_of_new(attempt: Attempt<'_>, tree: &Tree) -> Vec<FieldPath> {
         added.filter(|path| at(tree, path).is_none_or(|sent| sent.as_array().is_some_and(Vec::is_empty))),
     );
     unowned
+}
+
+/// Fields of a changed object that no manager owns by this write. A field that the server sets is owned by the
+/// client that sends another value than it has.
+fn unowned_fields_of_changed(attempt: Attempt<'_>, current: &Tree, tree: &Tree) -> Vec<FieldPath> {
+    let set = attempt.target.resource.behaviour.server_fields(attempt.target.subresource_name());
+    let is_sent = |path: &FieldPath| at(tree, path).is_some_and(|sent| at(current, path) != Some(sent));
+    let unowned = set.iter().copied().filter(|path| !is_sent(path));
+    unowned.chain(own::reset_fields(attempt)).collect()
 }
 
 /// Drops fields whose feature gates are off, unless the stored object has them.
