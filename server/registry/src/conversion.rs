@@ -6,7 +6,8 @@
 //! and puts them back.
 
 use orch_machinery::{
-    meta::{self, Meta, field},
+    managed_fields,
+    meta::{self, Meta, MetaMut, field},
     nullable,
 };
 use orch_runtime::{Tree, TreeMap, resource_def::ResourceDef};
@@ -55,17 +56,19 @@ fn typed(into: &ServedResource, tree: Tree) -> Result<Tree, serde_json::Error> {
 }
 
 /// Puts the managed fields that were written in other versions into the names of this one. Those of versions
-/// that are gone are dropped, because nobody knows what their names mean.
-pub fn name_owners_here(resource: &ServedResource, tree: &mut Tree) {
-    drop_owners_of_unknown_versions(resource, tree);
+/// that are gone are dropped, because nobody knows what their names mean. Returns whether none is left for
+/// that reason.
+pub fn name_owners_here(resource: &ServedResource, tree: &mut Tree) -> bool {
+    let lost_managers = drop_owners_of_unknown_versions(resource, tree);
     for (form, entry) in owners_of_others(resource, tree) {
         if let Some(fields) = entry.get_mut("fieldsV1") {
             Way::between(form.def, resource.def).convert_owned(fields);
         }
     }
+    lost_managers
 }
 
-fn drop_owners_of_unknown_versions(resource: &ServedResource, tree: &mut Tree) {
+fn drop_owners_of_unknown_versions(resource: &ServedResource, tree: &mut Tree) -> bool {
     let is_known = |entry: &Tree| {
         let version = entry.get("apiVersion").and_then(Tree::as_str).unwrap_or_default();
         // An entry that names no version is another fault.
@@ -74,14 +77,13 @@ fn drop_owners_of_unknown_versions(resource: &ServedResource, tree: &mut Tree) {
             || resource.forms.iter().any(|form| form.api_version == version)
     };
     if Meta::of(tree).managed_fields().iter().all(is_known) {
-        return;
+        return false;
     }
-    let Some(metadata) = tree.get_mut("metadata").and_then(Tree::as_object_mut) else { return };
-    let Some(entries) = metadata.get_mut(field::MANAGED_FIELDS).and_then(Tree::as_array_mut) else { return };
+    let mut entries = managed_fields::take_entries(tree);
     entries.retain(is_known);
-    if entries.is_empty() {
-        metadata.remove(field::MANAGED_FIELDS);
-    }
+    let lost_all = entries.is_empty();
+    MetaMut::of(tree).set_managed_fields(entries);
+    lost_all
 }
 
 /// Puts them back. An entry that the write has left alone stays as it is in `stored`, the managed fields

@@ -29,6 +29,8 @@ pub struct Current {
     pub object: Arc<Object>,
     /// Decoded.
     pub tree: Tree,
+    /// Whether its managers are all of versions that are gone, and were dropped from the tree.
+    pub lost_managers: bool,
 }
 
 impl Current {
@@ -86,7 +88,7 @@ impl Objects {
         let snapshot = self.snapshot(resource);
         let Some(object) = snapshot.get(namespace, name) else { return Ok(None) };
         let tree = stored::tree_of(resource, object)?;
-        Ok(Some(Current { object: Arc::clone(object), tree }))
+        Ok(Some(Current { object: Arc::clone(object), tree, lost_managers: false }))
     }
 
     /// The bytes of the object of that name as it is stored; 0 where there is none.

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use orch_machinery::{
-    managed_fields,
+    managed_fields::{self, Write},
     meta::{self, Meta, MetaMut},
     nullable,
 };
@@ -129,7 +129,7 @@ fn own_changed(
     match ownership {
         Ownership::Tracked { sent } => {
             let time = attempt.cx.core.now().to_string();
-            let write = record(attempt, &time, unowned);
+            let write = Write { lost_managers: current.lost_managers, ..record(attempt, &time, unowned) };
             let def = attempt.target.resource.def.type_def;
             managed_fields::track_update(&write, &mut current.tree, sent.as_ref(), tree, def)
         }
@@ -157,13 +157,14 @@ pub fn empty_object(resource: &ServedResource) -> Result<&Tree> {
 }
 
 /// What managed fields record about a write. `reset` are the fields that it does not own.
-pub fn record<'a>(attempt: Attempt<'a>, time: &'a str, reset: &'a [FieldPath]) -> managed_fields::Write<'a> {
-    managed_fields::Write {
+pub fn record<'a>(attempt: Attempt<'a>, time: &'a str, reset: &'a [FieldPath]) -> Write<'a> {
+    Write {
         manager: &attempt.options.field_manager,
         api_version: &attempt.target.resource.api_version,
         subresource: attempt.target.subresource_name(),
         time,
         reset,
+        lost_managers: false,
     }
 }
 

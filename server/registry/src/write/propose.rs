@@ -103,7 +103,7 @@ pub fn propose(attempt: Attempt<'_>, proposal: &mut Proposal) -> Result<Proposed
     let Attempt { cx, target, .. } = attempt;
     match cx.core.objects().lookup(target.resource, &target.namespace, &target.name)? {
         Some(mut current) => {
-            name_owners_here(target.resource, &mut current.tree);
+            current.lost_managers = name_owners_here(target.resource, &mut current.tree);
             change(attempt, proposal, current)
         }
         None => create_instead(attempt, proposal),
@@ -133,7 +133,7 @@ fn change(attempt: Attempt<'_>, proposal: &mut Proposal, current: Current) -> Re
             }
             (tree, TRACKED)
         }
-        Proposal::Configuration(configuration) => configuration.apply(attempt, Some(&current.tree))?,
+        Proposal::Configuration(configuration) => configuration.apply(attempt, Some(&current))?,
     };
     let tree = match (scaling, &ownership) {
         // A patch and a body are scales; an apply is of the object already.
