@@ -127,7 +127,10 @@ pub(super) fn parse_head<'t>(item: &Tree) -> Result<Entry<'t>, ManagedFieldsErro
         "Update" => Operation::Update,
         other => return Err(ManagedFieldsError(format!("{other:?} is not an operation of managed fields"))),
     };
-    if !matches!(text("fieldsType"), "FieldsV1" | "") {
+    if text("apiVersion").is_empty() {
+        return Err(ManagedFieldsError("managed fields name the version of their fields".to_owned()));
+    }
+    if text("fieldsType") != "FieldsV1" {
         return Err(ManagedFieldsError("the type of managed fields must be FieldsV1".to_owned()));
     }
     Ok(Entry {

@@ -190,8 +190,16 @@ fn tracking_can_be_ended_and_replaced() {
     assert_eq!(track(json!(null), ""), ["first", "second"]);
     assert_eq!(track(json!([]), "status"), ["first", "second"]);
     assert_eq!(track(json!([{"manager": "m", "operation": "Sometimes"}]), ""), ["first", "second"]);
-    let given = json!([{"manager": "m", "operation": "Update", "fieldsV1": {"f:data": {"f:a": {}}}}]);
-    assert_eq!(track(given, ""), ["m", "second"]);
+    let entry = json!({
+        "manager": "m", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:data": {"f:a": {}}},
+    });
+    assert_eq!(track(json!([entry]), ""), ["m", "second"]);
+    for missing in ["operation", "apiVersion", "fieldsType"] {
+        let mut entry = entry.clone();
+        entry.as_object_mut().unwrap().remove(missing);
+        assert_eq!(track(json!([entry]), ""), ["first", "second"], "without {missing}");
+    }
     // The object is not tracked, and an update does not begin to track it.
     let untracked = updated(&bag(&json!({"a": "1"})), "second", "t", bag(&json!({"a": "2"})));
     assert_eq!(untracked["metadata"].get("managedFields"), None);

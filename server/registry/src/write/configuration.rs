@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     context::RequestContext,
+    conversion::LostManagers,
     error::{ApiError, Result},
     objects::Current,
     options::FieldValidation,
@@ -115,7 +116,7 @@ impl Configuration {
             "apiVersion": resource.api_version,
             "metadata": {},
         });
-        let lost_managers = live.is_some_and(|live| live.lost_managers);
+        let lost_managers = live.is_some_and(|live| live.lost_managers == LostManagers::All);
         let live = live.map_or(&nothing, |live| &live.tree);
         let (time, reset) = (attempt.cx.core.now().to_string(), own::reset_fields(attempt));
         let write = managed_fields::Write { lost_managers, ..own::record(attempt, &time, &reset) };
