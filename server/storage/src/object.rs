@@ -26,7 +26,8 @@ pub struct Object {
 /// and none left out, where a reader computes something while the state is replaced.
 const DEPARTED: usize = 1 << (usize::BITS - 1);
 
-/// Where the bytes of a state count that departed. It is kept with the other memos: most states never need it.
+/// Where the bytes of a state count that departed. It is kept with the other memos: most states never need
+/// it.
 struct DepartedTotal(FrameTotal);
 
 /// A stored value that is not what was written: its checksum does not fit.

@@ -1,8 +1,8 @@
 //! Bodies whose pieces take long to make: each piece is made on a thread of its own.
 //!
-//! A list is made while it is sent, on the thread of its connection. An item of a megabyte takes a while to be
-//! read and written in another form, and the thread would answer nobody meanwhile. So where a list has large
-//! objects, its body asks [`LargeWork`] for the next piece and waits for it as for anything else.
+//! A list is made while it is sent, on the thread of its connection. An item of a megabyte takes a while to
+//! be read and written in another form, and the thread would answer nobody meanwhile. So where a list has
+//! large objects, its body asks [`LargeWork`] for the next piece and waits for it as for anything else.
 
 use std::{
     pin::Pin,

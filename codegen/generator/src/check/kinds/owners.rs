@@ -13,8 +13,8 @@ use crate::{
     model::{Conversion, ConversionStep, Field, How, Model, Names, ObjectType, Step, TypeKind, Usage},
 };
 
-/// Whoever owns a part of what is owned as a whole owns all of it. So what is owned by its parts stays outside,
-/// and owners that go to the other form and come back do not get more with each way.
+/// Whoever owns a part of what is owned as a whole owns all of it. So what is owned by its parts stays
+/// outside, and owners that go to the other form and come back do not get more with each way.
 pub(in crate::check) fn owners_are_kept(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
     let model = &lowered.model;
     for written in walk::resources(lowered) {
