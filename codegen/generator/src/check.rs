@@ -53,6 +53,7 @@ const RULES: &[(&str, Rule)] = &[
     ("E0351", kinds::steps_fit),
     ("E0351", kinds::values_fit),
     ("E0351", kinds::places_are_apart),
+    ("E0353", kinds::owners_are_kept),
     ("E0352", kinds::losses_are_kept),
     ("E0352", kinds::annotations_are_apart),
     ("E0361", lists::sets),

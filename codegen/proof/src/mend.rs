@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use orch_runtime::{
-    Tree,
+    Tree, TreeMap,
     conversion::Direction,
     field_error::{FieldError, Reason},
     type_def::{Scalar, Shape, TypeDef},
@@ -107,7 +107,14 @@ fn mend(tree: &mut Tree, at: Named<'_>, path: &[Step], error: &FieldError, choic
         _ => choices.below(2) == 0,
     };
     // What holds the place is missing: it is made, and what is wrong with it is told in the next round.
-    let value = (!is_removed).then(|| likely(below.shape, &error.body, choices)).flatten();
+    let value = match below.shape {
+        _ if is_removed => None,
+        Some(Shape::Object(def)) if rest.is_empty() => {
+            let given = value_at(tree, step).and_then(|value| value.as_object().cloned());
+            Some(with_one_more(given, def, &error.body, choices))
+        }
+        shape => likely(shape, &error.body, choices),
+    };
     match (tree, step) {
         (Tree::Object(fields), Step::Field(name) | Step::Item(name)) => {
             match value {
@@ -161,6 +168,28 @@ fn likely(shape: Option<&Shape>, words: &str, choices: &mut Choices<'_>) -> Opti
     })
 }
 
+/// An object that is refused, or a new one, with one more field: some objects want one of several. Mostly the
+/// words of the error name them.
+fn with_one_more(given: Option<TreeMap>, def: &TypeDef, words: &str, choices: &mut Choices<'_>) -> Tree {
+    let mut made = match given {
+        Some(given) if choices.below(2) == 0 => Tree::Object(given),
+        _ => modest(def, words, choices),
+    };
+    let named: BTreeSet<&str> = words.split(|ch: char| !ch.is_ascii_alphanumeric()).collect();
+    let optional = || def.fields.iter().filter(|field| !field.required && !field.write_only);
+    let mut may_be: Vec<_> = optional().filter(|field| named.contains(field.name)).collect();
+    if may_be.is_empty() {
+        may_be.extend(optional());
+    }
+    if let Some(fields) = made.as_object_mut()
+        && !may_be.is_empty()
+    {
+        let field = may_be[choices.below(may_be.len())];
+        fields.extend(likely(Some(&field.shape), "", choices).map(|value| (field.name.to_owned(), value)));
+    }
+    made
+}
+
 /// An object with what has to be given.
 fn modest(def: &TypeDef, words: &str, choices: &mut Choices<'_>) -> Tree {
     let given = def.fields.iter().filter(|field| field.required);
@@ -173,7 +202,58 @@ fn modest(def: &TypeDef, words: &str, choices: &mut Choices<'_>) -> Tree {
 
 #[cfg(test)]
 mod tests {
+    use orch_runtime::{path::Path, type_def::FieldDef};
+
     use super::*;
+
+    /// One of several fields that are all optional, as the error names them, and as it does not.
+    #[test]
+    fn an_object_gets_one_of_the_fields_that_it_wants() {
+        const TEXT: Shape = Shape::Scalar(Scalar::String);
+        static SPEC: TypeDef = TypeDef {
+            name: "v1.Spec",
+            short_name: "Spec",
+            fields: &[
+                FieldDef { name: "other", shape: TEXT, ..FieldDef::PLAIN },
+                FieldDef { name: "first", shape: TEXT, ..FieldDef::PLAIN },
+                FieldDef { name: "second", shape: TEXT, ..FieldDef::PLAIN },
+            ],
+            by_name: &[],
+            atomic: false,
+            size: 0,
+        };
+        static KIND: TypeDef = TypeDef {
+            name: "v1.Kind",
+            short_name: "Kind",
+            fields: &[FieldDef { name: "spec", shape: Shape::Object(&SPEC), ..FieldDef::PLAIN }],
+            by_name: &[],
+            atomic: false,
+            size: 0,
+        };
+        let path = Path::ROOT.field("spec");
+        let [named, silent] =
+            ["either first or second must be given", "no"].map(|words| FieldError::required(&path, words));
+        for given in [json!({}), json!({"spec": {}}), json!({"spec": {"other": "x"}})] {
+            for number in 0..20 {
+                let numbers = [number, number / 2, number / 4, number];
+                let mended = |error: &FieldError| {
+                    let mut tree = given.clone();
+                    let all = Shape::Object(&KIND);
+                    mend(
+                        &mut tree,
+                        Named::of(&all),
+                        &steps(&error.field),
+                        error,
+                        &mut Choices::new(&numbers),
+                    );
+                    tree["spec"].as_object().cloned().unwrap_or_default()
+                };
+                let found = mended(&named);
+                assert!(found.contains_key("first") || found.contains_key("second"), "{found:?}");
+                assert!(!mended(&silent).is_empty());
+            }
+        }
+    }
 
     #[test]
     fn paths_are_read_as_errors_write_them() {

@@ -40,6 +40,16 @@ pub struct Step {
     pub annotation: Option<&'static str>,
 }
 
+/// Objects that hold places of steps and are owned as a whole (`x-orch-map-type: atomic`), from the root of
+/// an object. One that is in both lists is the same field in both forms.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wholes {
+    /// Those of the lower form.
+    pub below: &'static [Place],
+    /// Those of the upper form.
+    pub above: &'static [Place],
+}
+
 /// What becomes of the values of a step on the way up; on the way down it is the reverse.
 #[derive(Clone, Copy)]
 pub enum How {

@@ -177,7 +177,7 @@ pub struct Validation<'v> {
 const MAX_ERRORS: usize = 1000;
 
 /// How many bytes all errors, and all warnings, may have before no more are kept. One error may be larger: it
-/// shows the refused value.
+/// shows the refused text.
 const MAX_BYTES: usize = 256 * 1024;
 
 impl<'v> Validation<'v> {
@@ -365,10 +365,19 @@ impl Shown for Rendered {
     }
 }
 
-/// Renders a value without a text form of its own: objects, lists and maps, as JSON.
+/// Renders a value without a text form of its own: objects, lists and maps, as JSON. A long one is cut.
 pub fn json<T: Serialize>(value: &T) -> String {
-    serde_json::to_value(value).map_or_else(|error| format!("<{error}>"), |tree| tree.shown())
+    let mut text = serde_json::to_value(value).map_or_else(|error| format!("<{error}>"), |tree| tree.shown());
+    if text.len() > MAX_SHOWN {
+        let end = (0..=MAX_SHOWN).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
+        text.truncate(end);
+        text.push_str("...");
+    }
+    text
 }
+
+/// How many bytes of an object, a list or a map an error shows.
+const MAX_SHOWN: usize = 16 * 1024;
 
 macro_rules! shown_by_display {
     ($($number:ty),*) => {$(
@@ -462,6 +471,9 @@ mod tests {
         assert_eq!(json!({"b": [1, "x"], "a": null}).shown(), r#"{"a":null,"b":[1,"x"]}"#);
         assert_eq!(json(&vec!["x", "y"]), r#"["x","y"]"#);
         assert_eq!(json(&"x"), r#""x""#);
+        let many = json(&vec!["é"; MAX_SHOWN]);
+        assert!(many.starts_with(r#"["é","é""#) && many.ends_with("..."), "it is cut");
+        assert!(many.len() <= MAX_SHOWN + 3, "{}", many.len());
         let floats = [
             (0.0, "0"),
             (1.5, "1.5"),

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use crate::{
     Tree,
     api_object::ApiObject,
-    conversion::{self, Direction, Step},
+    conversion::{self, Direction, Step, Wholes},
     release::Release,
     scalar::Time,
     type_def::{FeatureGate, TypeDef},
@@ -119,6 +119,8 @@ pub struct ConversionDef {
     /// All of them take their values before any puts one; their order decides nothing else than that of the
     /// annotations.
     pub steps: &'static [Step],
+    /// What is owned as a whole, of all that holds places of steps.
+    pub wholes: Wholes,
 }
 
 impl ConversionDef {
@@ -129,7 +131,7 @@ impl ConversionDef {
 
     /// See [`conversion::convert_owned`].
     pub fn convert_owned(&self, direction: Direction, set: &mut Tree) {
-        conversion::convert_owned(self.steps, direction, set);
+        conversion::convert_owned(self.steps, &self.wholes, direction, set);
     }
 
     /// See [`conversion::path`].

@@ -16,6 +16,7 @@ use tokio::{
 };
 
 /// Where large work runs.
+#[derive(Clone)]
 pub struct LargeWork {
     /// One for each piece of work that runs. The others wait, with no more than their bodies in memory.
     turns: Arc<Semaphore>,

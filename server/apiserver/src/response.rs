@@ -1,5 +1,6 @@
 //! Turns the registry's answers into HTTP: representations, success codes and headers.
 
+mod apart;
 mod cbor_body;
 mod chunks;
 mod list_body;
@@ -25,8 +26,15 @@ use orch_machinery::{
     media_type::{MediaTypes, Named, Syntax},
 };
 use orch_meta::meta::v1::Status;
-use orch_registry::{answer::Answer, core::Core, error::Result, request::Target, stored};
+use orch_registry::{
+    answer::{Answer, List},
+    core::Core,
+    error::Result,
+    request::Target,
+    stored,
+};
 use orch_runtime::type_def::TypeDef;
+use orch_storage::Object;
 
 use chunks::Chunks;
 pub use chunks::{COMPRESS_ABOVE, compressed};
@@ -34,7 +42,12 @@ use pace::paced;
 pub use representation::{Form, Representation, accepts_gzip, all_values, wants_pretty};
 pub use respelled::respelled;
 
-use crate::{config::Pace, metrics::OpenWatch, request::query::Query};
+use crate::{
+    config::Pace,
+    large_work::LargeWork,
+    metrics::OpenWatch,
+    request::{query::Query, weight::LARGE},
+};
 
 /// How an answer is written.
 #[derive(Clone, Copy)]
@@ -45,6 +58,8 @@ pub struct Style<'a> {
     pub pace: Pace,
     /// The headers that it begins with.
     pub headers: Option<&'a HeaderMap>,
+    /// Where what takes long is written.
+    pub large_work: &'a LargeWork,
 }
 
 /// Writes an answer. `open` counts a watch while it is open.
@@ -70,13 +85,18 @@ pub fn respond(
         Answer::Status(status) => status::respond(&status),
         Answer::List(list) => {
             let (form, now) = (representation.form.clone(), core.now());
+            let long = Long::of(representation, &list);
             let (chunks, length) = match representation.media_type.syntax() {
-                Syntax::Json => list_body::chunks(form, list, now),
+                Syntax::Json if long.is_some() => (list_body::chunks(form, list, now), None),
+                Syntax::Json => list_body::measured(form, list, now),
                 Syntax::Yaml => (yaml_text::list(form, list, now)?, None),
-                Syntax::Protobuf => protobuf_body::list(form, list)?,
+                Syntax::Protobuf => protobuf_body::list(form, list, long.is_some())?,
                 Syntax::Cbor => (cbor_body::list(form, list)?, None),
             };
-            streamed(style, chunks, length)
+            match long {
+                Some(long) => streamed_apart(style, chunks, &long),
+                None => streamed(style, chunks, length),
+            }
         }
         Answer::Watch(stream) => {
             let body = watch_body::body(*stream, representation, Arc::clone(core), open());
@@ -103,7 +123,7 @@ pub fn json_text(
         }
         Answer::Transient { json, .. } => json,
         Answer::List(list) => {
-            for chunk in list_body::chunks(form.clone(), list.clone(), core.now()).0 {
+            for chunk in list_body::chunks(form.clone(), list.clone(), core.now()) {
                 text.extend_from_slice(&chunk.ok()?);
                 if text.len() > max {
                     break;
@@ -157,23 +177,63 @@ fn object_response(
 /// A body that is made while it is sent. `length` is the length of the pieces before indentation and
 /// compression.
 fn streamed(style: Style<'_>, chunks: Chunks, length: Option<u64>) -> Response {
-    let Style { representation, pace, headers } = style;
+    let Style { representation, pace, headers, .. } = style;
     let media_type = representation.media_type;
-    let is_indented = representation.pretty && media_type.syntax() == Syntax::Json;
-    let (chunks, length) = if is_indented { (chunks::pretty(chunks), None) } else { (chunks, length) };
+    let (chunks, length) =
+        if is_indented(representation) { (chunks::pretty(chunks), None) } else { (chunks, length) };
     if !representation.gzip {
         return whole(headers, media_type, paced(chunks::body(chunks, length), pace));
     }
     match chunks::gzip(chunks) {
         Ok(compressed) => {
-            let mut response = whole(headers, media_type, paced(chunks::body(compressed, None), pace));
-            let headers = response.headers_mut();
-            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
-            response
+            compressed_answer(whole(headers, media_type, paced(chunks::body(compressed, None), pace)))
         }
         Err(chunks) => whole(headers, media_type, paced(chunks::body(chunks, length), pace)),
     }
+}
+
+fn is_indented(representation: &Representation) -> bool {
+    representation.pretty && representation.media_type.syntax() == Syntax::Json
+}
+
+fn compressed_answer(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+    response
+}
+
+/// A list that takes long to write: some of its objects are large, and are not sent as they are stored.
+struct Long {
+    /// About how many bytes its text has.
+    length: usize,
+}
+
+impl Long {
+    fn of(representation: &Representation, list: &List) -> Option<Self> {
+        /// What is shown of an object in other forms, at least.
+        const PART: usize = 1024;
+        let is_copied =
+            representation.is_as_stored() && !representation.gzip && list.resource.stored_as.is_none();
+        if is_copied || !list.objects.iter().any(|object| object.size() > LARGE) {
+            return None;
+        }
+        let length = |object: &Arc<Object>| match representation.form {
+            Form::Plain => object.size(),
+            Form::Metadata(_) | Form::Table(..) => PART,
+        };
+        Some(Long { length: list.objects.iter().map(length).sum() })
+    }
+}
+
+/// The same as [`streamed`] for a list that takes long to write.
+fn streamed_apart(style: Style<'_>, chunks: Chunks, long: &Long) -> Response {
+    let Style { representation, pace, headers, large_work } = style;
+    let chunks = if is_indented(representation) { chunks::pretty(chunks) } else { chunks };
+    let is_compressed = representation.gzip && long.length > COMPRESS_ABOVE;
+    let chunks = if is_compressed { chunks::compress(chunks) } else { chunks };
+    let response = whole(headers, representation.media_type, paced(apart::body(chunks, large_work), pace));
+    if is_compressed { compressed_answer(response) } else { response }
 }
 
 /// An answer that begins with these headers.

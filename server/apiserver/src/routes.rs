@@ -217,7 +217,8 @@ async fn performed(
             RequestLabels::resource(target.resource.def, None, verb, &target.namespace, &target.name);
         app.metrics.long_running(&labels, target.resource.def.kind, head.timeline.started())
     };
-    let style = Style { representation: &representation, pace: app.pace, headers: head.headers };
+    let App { pace, large_work, .. } = &**app;
+    let style = Style { representation: &representation, pace: *pace, headers: head.headers, large_work };
     respond(&app.core, target, style, answer, open)
 }
 

@@ -65,6 +65,9 @@ pub struct Write<'a> {
     pub time: &'a str,
     /// Fields that the endpoint does not set, even if the object has them: `status` at the main endpoint.
     pub reset: &'a [FieldPath],
+    /// Whether the object had managers although none is left: what those of versions that are gone own is not
+    /// known any more. Such an object is tracked.
+    pub lost_managers: bool,
 }
 
 impl Write<'_> {
@@ -136,7 +139,7 @@ fn track_stored(
     new: &mut Tree,
     def: &'static TypeDef,
 ) -> bool {
-    if stored.is_empty() {
+    if stored.is_empty() && !write.lost_managers {
         store(new, Vec::new());
         return false;
     }

@@ -12,7 +12,7 @@ use orch_runtime::{
 
 pub use self::cell::cells;
 use crate::{
-    json::encode::encode_any,
+    json::encode::encode_values,
     partial::{ListMeta, write_partial_object},
 };
 
@@ -182,7 +182,7 @@ fn write_list(items: &[Tree], out: &mut Vec<u8>) {
         if index > 0 {
             out.push(b',');
         }
-        encode_any(item, out);
+        encode_values(item, out);
     }
     out.push(b']');
 }

@@ -355,6 +355,7 @@ fn version_priority(version: &str) -> Priority {
 mod tests {
     use orch_api::flowcontrol::v1::PriorityLevelConfiguration;
     use orch_runtime::{
+        conversion::Wholes,
         object::Kind,
         resource_def::{ConversionDef, GroupVersionDef, ResourceDef},
     };
@@ -402,7 +403,8 @@ mod tests {
         let order = |stored: &str, off: &str| {
             // The conversions lead to the newest version.
             let to = def("v2", stored == "v2", None);
-            let older = |version| def(version, stored == version, Some(ConversionDef { to, steps: &[] }));
+            let conversion = ConversionDef { to, steps: &[], wholes: Wholes::default() };
+            let older = |version| def(version, stored == version, Some(conversion));
             let tables = [older("v1alpha1"), to, older("v1")].map(table);
             let is_served = |def: &ResourceDef| def.version != off;
             let catalog =

@@ -6,7 +6,8 @@
 //! and puts them back.
 
 use orch_machinery::{
-    meta::{self, Meta, field},
+    managed_fields,
+    meta::{self, Meta, MetaMut, field},
     nullable,
 };
 use orch_runtime::{Tree, TreeMap, resource_def::ResourceDef};
@@ -54,18 +55,31 @@ fn typed(into: &ServedResource, tree: Tree) -> Result<Tree, serde_json::Error> {
     Ok(tree)
 }
 
-/// Puts the managed fields that were written in other versions into the names of this one. Those of versions
-/// that are gone are dropped, because nobody knows what their names mean.
-pub fn name_owners_here(resource: &ServedResource, tree: &mut Tree) {
-    drop_owners_of_unknown_versions(resource, tree);
+/// Which managers an object had that were dropped: those of versions that nobody knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LostManagers {
+    /// None.
+    None,
+    /// Some; others are left.
+    Some,
+    /// All that it had.
+    All,
+}
+
+/// Puts the managed fields that were written in other versions into the names of this one, and drops those of
+/// versions that are gone.
+pub fn name_owners_here(resource: &ServedResource, tree: &mut Tree) -> LostManagers {
+    let lost_managers = drop_owners_of_unknown_versions(resource, tree);
     for (form, entry) in owners_of_others(resource, tree) {
         if let Some(fields) = entry.get_mut("fieldsV1") {
             Way::between(form.def, resource.def).convert_owned(fields);
         }
     }
+    lost_managers
 }
 
-fn drop_owners_of_unknown_versions(resource: &ServedResource, tree: &mut Tree) {
+/// Drops managed fields of versions that nobody knows, because nobody knows what their names mean.
+pub fn drop_owners_of_unknown_versions(resource: &ServedResource, tree: &mut Tree) -> LostManagers {
     let is_known = |entry: &Tree| {
         let version = entry.get("apiVersion").and_then(Tree::as_str).unwrap_or_default();
         // An entry that names no version is another fault.
@@ -74,14 +88,13 @@ fn drop_owners_of_unknown_versions(resource: &ServedResource, tree: &mut Tree) {
             || resource.forms.iter().any(|form| form.api_version == version)
     };
     if Meta::of(tree).managed_fields().iter().all(is_known) {
-        return;
+        return LostManagers::None;
     }
-    let Some(metadata) = tree.get_mut("metadata").and_then(Tree::as_object_mut) else { return };
-    let Some(entries) = metadata.get_mut(field::MANAGED_FIELDS).and_then(Tree::as_array_mut) else { return };
+    let mut entries = managed_fields::take_entries(tree);
     entries.retain(is_known);
-    if entries.is_empty() {
-        metadata.remove(field::MANAGED_FIELDS);
-    }
+    let lost = if entries.is_empty() { LostManagers::All } else { LostManagers::Some };
+    MetaMut::of(tree).set_managed_fields(entries);
+    lost
 }
 
 /// Puts them back. An entry that the write has left alone stays as it is in `stored`, the managed fields

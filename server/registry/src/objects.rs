@@ -8,6 +8,7 @@ use orch_storage::{Key, Object, Revision, Snapshot, Storage};
 
 use crate::{
     catalog::{Catalog, ServedResource},
+    conversion::LostManagers,
     error::{ApiError, Result},
     stored,
 };
@@ -29,6 +30,8 @@ pub struct Current {
     pub object: Arc<Object>,
     /// Decoded.
     pub tree: Tree,
+    /// Which of its managers were dropped from the tree.
+    pub lost_managers: LostManagers,
 }
 
 impl Current {
@@ -86,7 +89,7 @@ impl Objects {
         let snapshot = self.snapshot(resource);
         let Some(object) = snapshot.get(namespace, name) else { return Ok(None) };
         let tree = stored::tree_of(resource, object)?;
-        Ok(Some(Current { object: Arc::clone(object), tree }))
+        Ok(Some(Current { object: Arc::clone(object), tree, lost_managers: LostManagers::None }))
     }
 
     /// The bytes of the object of that name as it is stored; 0 where there is none.

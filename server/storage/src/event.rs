@@ -42,7 +42,7 @@ impl Event {
         const OVERHEAD: usize = 384;
         let frame_bytes = FrameBytes::of(frames);
         let removed = if kind == EventKind::Remove { object.size() } else { 0 };
-        let replaced = previous.as_ref().map_or(0, |previous| previous.held_bytes());
+        let replaced = previous.as_ref().map_or(0, |previous| previous.size());
         let history_bytes = (OVERHEAD + removed + replaced) as u64;
         Self { kind, time, object, previous, memo: Memo::default(), frame_bytes, history_bytes }
     }
@@ -107,10 +107,16 @@ impl Event {
         self.frame_bytes.get()
     }
 
-    /// Memory in bytes that is held only because history is kept: what the event replaced, with what had been
-    /// computed from it by then, and the event itself.
+    /// Memory in bytes that is held only because history is kept: what the event replaced, without what was
+    /// computed from it, and the event itself.
     pub(crate) fn history_bytes(&self) -> u64 {
         self.history_bytes
+    }
+
+    /// The states that are in memory only because of this event.
+    pub(crate) fn departed(&self) -> impl Iterator<Item = &Arc<Object>> {
+        let removed = (self.kind == EventKind::Remove).then_some(&self.object);
+        self.previous.iter().chain(removed)
     }
 }
 

@@ -1,10 +1,10 @@
-//! How much memory the encoded forms of events hold. They are made by readers, kept with the events, and can
-//! be made again; so they are counted beside the history, and dropped before it.
+//! How much memory is held by what readers compute and keep: the encoded forms of events, which can be made
+//! again, and so are counted beside the history and dropped before it; and copies of states that are history.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The bytes of all events of one memory.
+/// The bytes of all events, or of all departed states, of one memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FrameTotal(Arc<AtomicU64>);
 
@@ -16,8 +16,17 @@ pub(crate) struct FrameBytes {
 }
 
 impl FrameTotal {
+    /// Whoever adds and whoever subtracts may be seen in another order: what is below zero is zero.
     pub(crate) fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.0.load(Ordering::Relaxed).cast_signed().max(0).cast_unsigned()
+    }
+
+    pub(crate) fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn subtract(&self, bytes: usize) {
+        self.0.fetch_sub(bytes as u64, Ordering::Relaxed);
     }
 }
 
@@ -36,13 +45,13 @@ impl FrameBytes {
 
     pub(crate) fn add(&self, bytes: usize) {
         self.own.fetch_add(bytes as u64, Ordering::Relaxed);
-        self.total.0.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.total.add(bytes);
     }
 
     /// The caller has added as many before.
     pub(crate) fn subtract(&self, bytes: usize) {
         self.own.fetch_sub(bytes as u64, Ordering::Relaxed);
-        self.total.0.fetch_sub(bytes as u64, Ordering::Relaxed);
+        self.total.subtract(bytes);
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 
+use crate::frame_bytes::FrameTotal;
 use crate::key::{Key, ObjectName};
 use crate::memo::Memo;
 use crate::revision::Revision;
@@ -17,8 +18,17 @@ pub struct Object {
     revision: Revision,
     value: Result<Bytes, Corrupt>,
     memo: Memo,
+    /// With the bit [`DEPARTED`].
     memo_bytes: AtomicUsize,
 }
+
+/// Set while a state counts as history. It is in one number with the bytes, so that none are counted twice,
+/// and none left out, where a reader computes something while the state is replaced.
+const DEPARTED: usize = 1 << (usize::BITS - 1);
+
+/// Where the bytes of a state count that departed. It is kept with the other memos: most states never need
+/// it.
+struct DepartedTotal(FrameTotal);
 
 /// A stored value that is not what was written: its checksum does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -65,14 +75,36 @@ impl Object {
     }
 
     /// Says that a value of [`memo`](Object::memo) holds this many bytes. They count as memory of the history
-    /// once the state is replaced.
+    /// while the state is in memory because of that: from when it is replaced until that event is forgotten.
     pub fn memo_grows(&self, bytes: usize) {
-        self.memo_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let before = self.memo_bytes.fetch_add(bytes, Ordering::AcqRel);
+        if before & DEPARTED != 0
+            && let Some(total) = self.memo.get::<DepartedTotal>()
+        {
+            total.0.add(bytes);
+        }
     }
 
-    /// The size of the value and of what was computed from it, in bytes.
-    pub(crate) fn held_bytes(&self) -> usize {
-        self.size() + self.memo_bytes.load(Ordering::Relaxed)
+    /// The state is history from now on: what was and will be computed from it counts in `total`.
+    pub(crate) fn departs(&self, total: &FrameTotal) {
+        self.memo.get_or_init(|| DepartedTotal(total.clone()));
+        let before = self.memo_bytes.fetch_or(DEPARTED, Ordering::AcqRel);
+        if before & DEPARTED == 0 {
+            total.add(before);
+        }
+    }
+
+    /// History has forgotten the state: who still has it holds it for itself.
+    pub(crate) fn is_forgotten(&self, total: &FrameTotal) {
+        let before = self.memo_bytes.fetch_and(!DEPARTED, Ordering::AcqRel);
+        if before & DEPARTED != 0 {
+            total.subtract(before & !DEPARTED);
+        }
+    }
+
+    /// The bytes of what was computed from this state.
+    pub(crate) fn memo_bytes(&self) -> u64 {
+        (self.memo_bytes.load(Ordering::Relaxed) & !DEPARTED) as u64
     }
 
     /// The key under which a store keeps this state; none where it is kept as it is.

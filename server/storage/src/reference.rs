@@ -269,9 +269,9 @@ mod tests {
         assert_eq!((held.state_bytes, held.frame_bytes), (0, 0));
     }
 
-    /// A copy in another form is memory of the history as soon as its state is.
+    /// A copy in another form is memory of the history as soon as its state is, and as long.
     #[tokio::test]
-    async fn what_was_computed_from_a_state_counts_once_it_is_replaced() {
+    async fn what_is_computed_from_a_state_counts_while_it_is_history() {
         const BYTES: u64 = 10_000;
         let storage = open(Disk::default(), ReferenceConfig::default());
         let key = Key::new(ResourceName::new("configmaps"), "ns", "a");
@@ -281,13 +281,54 @@ mod tests {
         created.memo_grows(BYTES as usize);
         let before = storage.history().state_bytes;
         assert!(before < BYTES, "the state is there anyway: {before}");
-        let replace = Change::Replace { key, expected: created.revision(), body };
-        storage.commit(replace).await.unwrap();
-        assert!(storage.history().state_bytes >= before + BYTES);
-        // What comes later does not count, and takes nothing away.
+        let replace = Change::Replace { key: key.clone(), expected: created.revision(), body: body.clone() };
+        let replaced = storage.commit(replace).await.unwrap().object;
+        let at_once = storage.history().state_bytes;
+        assert!(at_once >= before + BYTES);
+        // Readers that have the state compute something later.
         created.memo_grows(BYTES as usize);
+        assert_eq!(storage.history().state_bytes, at_once + BYTES);
+
+        let remove = Change::Remove { key, expected: replaced.revision(), body };
+        let removed = storage.commit(remove).await.unwrap().object;
+        let without = storage.history().state_bytes;
+        for last in [&replaced, &removed] {
+            last.memo_grows(BYTES as usize);
+        }
+        assert_eq!(
+            storage.history().state_bytes,
+            without + 2 * BYTES,
+            "the last state, as before and as gone"
+        );
+
         storage.compact(storage.current_revision()).await.unwrap();
         assert_eq!(storage.history().state_bytes, 0);
+        for forgotten in [&created, &replaced, &removed] {
+            forgotten.memo_grows(BYTES as usize);
+        }
+        assert_eq!(storage.history().state_bytes, 0, "who has them still holds them, not the history");
+    }
+
+    /// History gives way to copies that readers make of its states, as to the states themselves.
+    #[tokio::test]
+    async fn copies_of_old_states_are_bounded_with_the_history() {
+        const EVENTS: u64 = 100;
+        const BYTES: u64 = 10_000;
+        let config = ReferenceConfig { history_bytes: 400_000, ..ReferenceConfig::default() };
+        let storage = open(Disk::default(), config);
+        let body = || Body::new(Vec::new(), 0);
+        let key = Key::new(ResourceName::new("configmaps"), "ns", "a");
+        let create = Change::Create { key: key.clone(), body: body() };
+        let mut newest = storage.commit(create).await.unwrap().object;
+        for _ in 0..EVENTS {
+            let replace = Change::Replace { key: key.clone(), expected: newest.revision(), body: body() };
+            let before = std::mem::replace(&mut newest, storage.commit(replace).await.unwrap().object);
+            before.memo_grows(BYTES as usize);
+        }
+        storage.expire().await.unwrap();
+        let held = storage.history();
+        assert!((200_000..=400_000).contains(&held.state_bytes), "{held:?}");
+        assert!(held.forgotten_early >= EVENTS - 400_000 / BYTES, "{held:?}");
     }
 
     /// Where there is no room for the whole retention time, history is shorter, and says so.

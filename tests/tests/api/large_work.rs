@@ -95,11 +95,15 @@ async fn probes_are_answered_beside_writes_that_make_much_work() {
     }
 }
 
-/// An object that is asked for as it is stored costs nothing; in every other form it is written anew.
+/// An object that is asked for as it is stored costs nothing; in every other form it is written anew, alone
+/// and in a list.
 #[tokio::test]
 async fn probes_are_answered_beside_reads_of_a_large_object_in_other_forms() {
     let idle = TestServer::start().await;
     for (query, accept) in [
+        ("/large", "application/yaml"),
+        ("/large?pretty=true", "application/json"),
+        ("/large", "application/vnd.kubernetes.protobuf"),
         ("", "application/yaml"),
         ("?pretty=true", "application/json"),
         ("", "application/vnd.kubernetes.protobuf"),
@@ -114,7 +118,7 @@ async fn probes_are_answered_beside_reads_of_a_large_object_in_other_forms() {
         admin.post(CONFIG_MAPS, &object).await.expect(201);
         let readers: Vec<_> = (0..50)
             .map(|_| {
-                let (client, path) = (server.admin(), format!("{CONFIG_MAPS}/large{query}"));
+                let (client, path) = (server.admin(), format!("{CONFIG_MAPS}{query}"));
                 tokio::spawn(async move {
                     loop {
                         let request = client.request(Method::GET, &path).header("accept", accept);

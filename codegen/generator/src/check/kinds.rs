@@ -5,6 +5,7 @@ mod conversion_steps;
 mod conversions;
 mod lifecycle;
 mod losses;
+mod owners;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ pub(super) use conversion_steps::{losses_are_kept, steps_fit, values_fit};
 pub(super) use conversions::{conversion_targets, one_stored_version};
 pub(super) use lifecycle::lifecycles;
 pub(super) use losses::conversions_are_complete;
+pub(super) use owners::owners_are_kept;
 
 use super::walk;
 use crate::{

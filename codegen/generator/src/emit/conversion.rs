@@ -17,14 +17,23 @@ pub fn conversion(emitter: &Emitter<'_>, conversion: &Conversion, own: &Type) ->
     let kind = emitter.type_path(emitter.model.ty(conversion.to));
     let steps = conversion.steps.iter().map(|it| step(emitter, &module, it, own));
     let def = emitter.import("orch_runtime::resource_def", "ConversionDef");
-    quote!(#def { to: <#kind as #object::Kind>::RESOURCE, steps: &[#(#steps),*] })
+    let wholes = emitter.model.wholes(own, conversion);
+    let [below, above] = wholes.map(|wholes| places(&wholes));
+    quote! {
+        #def {
+            to: <#kind as #object::Kind>::RESOURCE,
+            steps: &[#(#steps),*],
+            wholes: #module::Wholes { below: #below, above: #above },
+        }
+    }
+}
+
+fn places(places: &[Names]) -> TokenStream {
+    let places = places.iter().map(|place| quote!(&[#(#place),*]));
+    quote!(&[#(#places),*])
 }
 
 fn step(emitter: &Emitter<'_>, module: &TokenStream, step: &ConversionStep, own: &Type) -> TokenStream {
-    let places = |places: &[Names]| {
-        let places = places.iter().map(|place| quote!(&[#(#place),*]));
-        quote!(&[#(#places),*])
-    };
     let (at, below, above) = (&step.at, places(&step.below), places(&step.above));
     let how = match &step.how {
         How::Move => quote!(Move),

@@ -1,6 +1,8 @@
 //! `conversion` of a kind.
 
-use super::TypeId;
+use std::collections::BTreeSet;
+
+use super::{Model, ObjectType, Step, Type, TypeId, TypeKind};
 use crate::diagnostic::Span;
 
 /// How objects of a kind become those of another one.
@@ -46,6 +48,29 @@ impl ConversionStep {
     /// Places of the other kind, from the root of the object.
     pub fn all_above(&self) -> impl Iterator<Item = Names> {
         self.above.iter().map(|place| [&self.at[..], place].concat())
+    }
+}
+
+impl Model {
+    /// The objects in a kind, and in the one that it is converted to, that hold places of steps and are owned
+    /// as a whole. What is in such an object is no further one.
+    pub fn wholes(&self, own: &Type, conversion: &Conversion) -> [Vec<Names>; 2] {
+        let all = || conversion.steps.iter().flat_map(|step| step.all_below().chain(step.all_above()));
+        [own, self.ty(conversion.to)].map(|ty| {
+            let TypeKind::Object(object) = &ty.kind else { return Vec::new() };
+            let wholes: BTreeSet<Names> = all().filter_map(|place| self.whole(object, &place)).collect();
+            wholes.into_iter().collect()
+        })
+    }
+
+    /// The outermost object around a place that is owned as a whole.
+    pub fn whole(&self, object: &ObjectType, place: &[String]) -> Option<Names> {
+        let holders = (1..place.len()).map(|length| &place[..length]);
+        let mut wholes = holders.filter(|holder| {
+            let steps = Step::of_names(holder);
+            self.target(object, &steps).is_ok_and(|target| self.is_whole(target.usage, target.field))
+        });
+        wholes.next().map(<[String]>::to_vec)
     }
 }
 

@@ -16,6 +16,12 @@ pub enum Step {
 }
 
 impl Step {
+    /// The steps of names, with [`EACH`](super::EACH) for items.
+    pub fn of_names(names: &[String]) -> Vec<Step> {
+        let step = |name: &String| if name == super::EACH { Step::Each } else { Step::Field(name.clone()) };
+        names.iter().map(step).collect()
+    }
+
     /// The steps of a path; `None` where the text is none. The empty text is the object itself.
     pub fn path(text: &str) -> Option<Vec<Step>> {
         let mut steps = Vec::new();
@@ -85,9 +91,7 @@ pub struct LostStep<'m> {
 impl Model {
     /// What stands at a path of names, with [`EACH`](super::EACH) for items.
     pub fn place<'m>(&'m self, object: &'m ObjectType, path: &[String]) -> Option<Resolved<'m>> {
-        let step = |name: &String| if name == super::EACH { Step::Each } else { Step::Field(name.clone()) };
-        let steps: Vec<Step> = path.iter().map(step).collect();
-        self.target(object, &steps).ok().map(|target| self.resolve(target.usage))
+        self.target(object, &Step::of_names(path)).ok().map(|target| self.resolve(target.usage))
     }
 
     /// Follows a path of one step or more from an object.

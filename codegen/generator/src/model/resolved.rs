@@ -1,6 +1,6 @@
 //! What stands at a place once names that are only other names are followed.
 
-use super::{EnumValue, ListSemantics, Model, ObjectType, Shape, Type, TypeId, TypeKind, Usage};
+use super::{EnumValue, Field, ListSemantics, Model, ObjectType, Shape, Type, TypeId, TypeKind, Usage};
 
 /// A shape without aliases.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +47,16 @@ impl Model {
             Shape::Map { keys, value, atomic } => Resolved::Map { keys, value, atomic: *atomic },
             Shape::Any => Resolved::Any,
             scalar => Resolved::Scalar(scalar),
+        }
+    }
+
+    /// Whether a value is owned as a whole; `field` is where it stands, if that is a field.
+    pub fn is_whole(&self, usage: &Usage, field: Option<&Field>) -> bool {
+        match self.resolve(usage) {
+            Resolved::Object(_, object) => object.atomic && !field.is_some_and(|field| field.granular),
+            Resolved::Map { atomic, .. } => atomic,
+            Resolved::List(_, semantics) => *semantics == ListSemantics::Atomic,
+            Resolved::Scalar(_) | Resolved::Enum(..) | Resolved::Any => true,
         }
     }
 

@@ -156,8 +156,8 @@ fn a_tag_is_not_used_again_two_locks_later() {
 
 /// The lock of a folder is older than the folder, or the same.
 #[test]
-fn the_product_and_its_example_keep_what_they_promised() {
-    for schema in ["../../schema", "../../examples/widgets/schema"] {
+fn the_product_and_its_examples_keep_what_they_promised() {
+    for schema in ["../../schema", "../../examples/widgets/schema", "../../examples/bakery/schema"] {
         let (code, stdout, stderr) = run(&["diff", &format!("{schema}/schema.lock.json"), schema]);
         assert!(code == Some(0) && stdout.ends_with(": 0 breaking changes, 0 allowed\n"), "{stdout}{stderr}");
     }

@@ -2,33 +2,49 @@
 
 use std::collections::BTreeMap;
 
-use super::{Direction, EACH, How, Step, held, in_order};
+use super::{Direction, EACH, How, Place, Step, Wholes, held, in_order};
 use crate::{Tree, TreeMap};
 
 /// Converts a set of owned fields. Who owns a value that moves owns it at its new place; who owns a value
-/// that changes owns all that is made of it.
-pub fn convert(steps: &[Step], direction: Direction, set: &mut Tree) {
+/// that changes owns all that is made of it. Who owns a part of what is owned as a whole in one form owns all
+/// of that there, and so all that is made of it in the other form.
+pub fn convert(steps: &[Step], wholes: &Wholes, direction: Direction, set: &mut Tree) {
     // Owners of what only one form has stay where they are: nothing else has that name in the other form.
     let is_moved = |step: &Step| !matches!(step.how, How::Keep | How::Constant(_));
     let moving = || in_order(steps, direction).filter(|(_, step)| is_moved(step));
+    let (here, there) = match direction {
+        Direction::Up => (wholes.below, wholes.above),
+        Direction::Down => (wholes.above, wholes.below),
+    };
     let mut taken: Vec<Vec<Owned>> = Vec::new();
     for (_, step) in moving() {
         let mut of_step = Vec::new();
         below(set, step.at, &mut |fields| {
-            let (from, _) = step.places(direction);
-            of_step.push(from.iter().map(|place| take(fields, place, held(steps, step, place))).collect());
+            let take = |place: &Place| match whole(here, step, place) {
+                // Other steps take parts of it too.
+                Some(whole) => has(fields, whole).then(leaf),
+                None => take(fields, place, held(steps, step, place)),
+            };
+            of_step.push(step.places(direction).0.iter().map(take).collect());
         });
         taken.push(of_step);
     }
+    for (_, step) in moving() {
+        let gone = step.places(direction).0.iter().filter_map(|place| whole(here, step, place));
+        for gone in gone.filter(|whole| !is_listed(there, step, whole)) {
+            below(set, step.at, &mut |fields| drop(take(fields, gone, held(steps, step, gone))));
+        }
+    }
     for ((_, step), taken) in moving().zip(&taken) {
         let mut taken = taken.iter().cloned();
-        below(set, step.at, &mut |fields| put_step(step, direction, taken.next(), fields));
+        below(set, step.at, &mut |fields| put_step(step, there, direction, taken.next(), fields));
     }
     for ((_, step), taken) in moving().zip(&taken) {
         let mut taken = taken.iter().flatten();
         below(set, step.at, &mut |fields| {
             for place in step.places(direction).0 {
                 if taken.next().is_some_and(Option::is_some) {
+                    let place = whole(here, step, place).unwrap_or(place);
                     forget_holders(fields, &place[..=held(steps, step, place)]);
                 }
             }
@@ -40,6 +56,24 @@ pub fn convert(steps: &[Step], direction: Direction, set: &mut Tree) {
         }
     }
     sort(set);
+}
+
+/// The object that holds a place of a step and is owned as a whole.
+fn whole<'p>(wholes: &[Place], step: &Step, place: &'p [&'static str]) -> Option<&'p [&'static str]> {
+    (1..place.len()).map(|length| &place[..length]).find(|holder| is_listed(wholes, step, holder))
+}
+
+fn is_listed(wholes: &[Place], step: &Step, place: &[&str]) -> bool {
+    wholes.iter().any(|whole| whole.strip_prefix(step.at) == Some(place))
+}
+
+fn has(fields: &TreeMap, place: &[&str]) -> bool {
+    let Some((name, rest)) = place.split_first() else { return true };
+    match fields.get(&format!("f:{name}")) {
+        Some(Tree::Object(below)) => has(below, rest),
+        Some(_) => rest.is_empty(),
+        None => false,
+    }
 }
 
 /// What is owned at the places of a step.
@@ -67,12 +101,17 @@ fn rename_keys(step: &Step, direction: Direction, items: &mut TreeMap) {
     }
 }
 
-fn put_step(step: &Step, direction: Direction, taken: Option<Owned>, fields: &mut TreeMap) {
+/// `wholes` are those of the form where it is put.
+fn put_step(step: &Step, wholes: &[Place], direction: Direction, taken: Option<Owned>, fields: &mut TreeMap) {
     let Some(taken) = taken else { return };
     let to = step.places(direction).1;
+    let mut put = |place: &[&'static str], owned: Option<Tree>| match whole(wholes, step, place) {
+        Some(whole) => put(fields, whole, owned.map(|_| leaf())),
+        None => put(fields, place, owned),
+    };
     if let How::Move = step.how {
         for (place, owned) in to.iter().zip(taken) {
-            put(fields, place, owned);
+            put(place, owned);
         }
         return;
     }
@@ -81,7 +120,7 @@ fn put_step(step: &Step, direction: Direction, taken: Option<Owned>, fields: &mu
     let is_alike = matches!(step.how, How::Default(_) | How::Values(_));
     let owned = if is_alike { first.clone() } else { taken.iter().flatten().next().map(|_| leaf()) };
     for place in to {
-        put(fields, place, owned.clone());
+        put(place, owned.clone());
     }
 }
 

@@ -148,12 +148,12 @@ fn all_values_are_taken_before_any_is_put() {
         assert_eq!(moved_away, json!({"spec": {"names": ["n"], "shares": 30}}), "there is a spec to fill in");
         let below = json!({"f:spec": {"f:host": {}, "f:name": {}}, "f:to": {}});
         let mut set = below.clone();
-        owned::convert(steps, Up, &mut set);
+        owned::convert(steps, &Wholes::default(), Up, &mut set);
         assert_eq!(
             set,
             json!({"f:spec": {"f:name": {}, "f:names": {}}, "f:to": {"f:kind": {}, "f:name": {}}})
         );
-        owned::convert(steps, Down, &mut set);
+        owned::convert(steps, &Wholes::default(), Down, &mut set);
         assert_eq!(set, below);
         for (below, above) in [("spec.host", Some("spec.name")), ("spec.name", None)] {
             assert_eq!(path(steps, Up, below).as_deref(), above);
@@ -185,13 +185,59 @@ fn paths_and_owners_follow_what_moves() {
         "f:size": {}, "f:sort": {},
     }});
     let mut set = below.clone();
-    owned::convert(steps, Direction::Up, &mut set);
+    owned::convert(steps, &Wholes::default(), Direction::Up, &mut set);
     let above = json!({"f:spec": {
         "f:dimension": {"f:size": {}}, "f:hosts": {},
         "f:ports": {"k:{\"a\":\"TCP\",\"number\":80}": {".": {}, "f:number": {}}, "v:1": {}},
         "f:sort": {},
     }});
     assert_eq!(set.to_string(), above.to_string());
-    owned::convert(steps, Direction::Down, &mut set);
+    owned::convert(steps, &Wholes::default(), Direction::Down, &mut set);
     assert_eq!(set.to_string(), below.to_string());
+}
+
+/// Who owns a part of what is owned as a whole owns all of it, and all that becomes of it.
+#[test]
+fn owners_of_parts_own_the_whole() {
+    use Direction::{Down, Up};
+    const WHOLES: Wholes = Wholes {
+        below: &[&["spec", "same"], &["spec", "parts", EACH, "at"]],
+        above: &[&["spec", "same"], &["spec", "ref"], &["spec", "parts", EACH, "at"]],
+    };
+    let steps: &'static [Step] = Box::leak(Box::new([
+        step(&["spec", "parts", EACH], &[&["zone"]], &[&["at", "zone"]], How::Move),
+        step(
+            &[],
+            &[&["spec", "name"], &["spec", "same", "from"]],
+            &[&["spec", "ref", "name"], &["spec", "out"]],
+            How::Move,
+        ),
+        step(
+            &[],
+            &[&["spec", "path"]],
+            &[&["spec", "ref", "group"], &["spec", "ref", "kind"]],
+            How::Split("/"),
+        ),
+        step(&[], &[&["spec", "same", "a"]], &[&["spec", "same", "b"]], How::Move),
+    ]));
+    for (from, there, back) in [
+        (json!({"f:name": {}}), json!({"f:ref": {}}), json!({"f:name": {}, "f:path": {}})),
+        (json!({"f:path": {}}), json!({"f:ref": {}}), json!({"f:name": {}, "f:path": {}})),
+        (json!({"f:same": {}}), json!({"f:out": {}, "f:same": {}}), json!({"f:same": {}})),
+        (json!({"f:other": {}}), json!({"f:other": {}}), json!({"f:other": {}})),
+        (
+            json!({"f:parts": {"k:{\"a\":1}": {".": {}, "f:zone": {}}}}),
+            json!({"f:parts": {"k:{\"a\":1}": {".": {}, "f:at": {}}}}),
+            json!({"f:parts": {"k:{\"a\":1}": {".": {}, "f:at": {}, "f:zone": {}}}}),
+        ),
+    ] {
+        let set = |fields: &Tree| json!({"f:spec": fields});
+        let mut owned = set(&from);
+        owned::convert(steps, &WHOLES, Up, &mut owned);
+        assert_eq!(owned, set(&there), "{from}");
+        owned::convert(steps, &WHOLES, Down, &mut owned);
+        assert_eq!(owned, set(&back), "{from}");
+        owned::convert(steps, &WHOLES, Up, &mut owned);
+        assert_eq!(owned, set(&there), "what is owned there stays: {from}");
+    }
 }

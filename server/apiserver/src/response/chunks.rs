@@ -52,6 +52,12 @@ pub fn pretty(chunks: Chunks) -> Chunks {
     }))
 }
 
+/// The pieces compressed.
+pub fn compress(chunks: Chunks) -> Chunks {
+    let encoder = GzEncoder::new(Vec::with_capacity(CHUNK), Compression::fast());
+    Box::new(Gzip { chunks, encoder: Some(encoder) })
+}
+
 /// The pieces compressed; as an error the same pieces, where they are too short to compress.
 pub fn gzip(mut chunks: Chunks) -> Result<Chunks, Chunks> {
     let (mut first, mut bytes) = (Vec::new(), 0);
@@ -70,9 +76,7 @@ pub fn gzip(mut chunks: Chunks) -> Result<Chunks, Chunks> {
             break;
         }
     }
-    let chunks = Box::new(first.into_iter().chain(chunks));
-    let encoder = GzEncoder::new(Vec::with_capacity(CHUNK), Compression::fast());
-    Ok(Box::new(Gzip { chunks, encoder: Some(encoder) }))
+    Ok(compress(Box::new(first.into_iter().chain(chunks))))
 }
 
 /// A whole text compressed, once for many answers.

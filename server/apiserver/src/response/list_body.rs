@@ -41,10 +41,15 @@ enum State {
 }
 
 /// The pieces of a list's text, and their length together where it is known.
-pub fn chunks(form: Form, list: List, now: Time) -> (Chunks, Option<u64>) {
+pub fn measured(form: Form, list: List, now: Time) -> (Chunks, Option<u64>) {
     let length = (form == Form::Plain).then(|| plain_length(&list));
+    (chunks(form, list, now), length)
+}
+
+/// The pieces of a list's text. To know their length, objects of other versions would have to be converted.
+pub fn chunks(form: Form, list: List, now: Time) -> Chunks {
     let mut text = ListText { form, list, next: 0, now, state: State::Head };
-    (Box::new(std::iter::from_fn(move || text.chunk())), length)
+    Box::new(std::iter::from_fn(move || text.chunk()))
 }
 
 fn plain_length(list: &List) -> u64 {

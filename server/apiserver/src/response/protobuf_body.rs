@@ -64,12 +64,13 @@ pub fn frame(word: &str, document: &[u8]) -> Bytes {
 
 /// The pieces of a list, and their length together where it is known beforehand. Protobuf writes a length
 /// before its content. So the objects are written twice, the first time only to measure them, and memory
-/// holds one piece of the list at a time. A long list is measured in slices, while its answer has begun.
+/// holds one piece of the list at a time. A long list, and one whose objects are `large`, is measured in
+/// slices, while its answer has begun.
 ///
 /// # Errors
 /// 500 where an object of a short list, or the list, cannot be written.
-pub fn list(form: Form, list: List) -> Result<(Chunks, Option<u64>)> {
-    let is_short = list.objects.len() <= SLICE;
+pub fn list(form: Form, list: List, large: bool) -> Result<(Chunks, Option<u64>)> {
+    let is_short = !large && list.objects.len() <= SLICE;
     let frame = ListFrame { start: Vec::new(), end: Vec::new() };
     let mut message = ListMessage { form, list, next: 0, items: 0, frame, state: State::Measures };
     let length = if is_short {

@@ -34,7 +34,7 @@ pub fn of_json(text: &[u8]) -> Result<Bytes> {
 /// 500 where the list cannot be written at all.
 pub fn list(form: Form, list: List, now: Time) -> Result<Chunks> {
     let frame = List { objects: Vec::new(), ..list.clone() };
-    let (frame, _) = list_body::chunks(form.clone(), frame, now);
+    let frame = list_body::chunks(form.clone(), frame, now);
     // Only objects are cut off, and the frame has none.
     let frame: Vec<u8> = frame.flatten().flatten().collect();
     let Tree::Object(frame) = read(&frame)? else {

@@ -15,7 +15,7 @@ use crate::{
 use orch_runtime::{Tree, type_def::TypeDef};
 
 fn write<'a>(manager: &'a str, time: &'a str) -> Write<'a> {
-    Write { manager, api_version: "v1", subresource: "", time, reset: &[] }
+    Write { manager, api_version: "v1", subresource: "", time, reset: &[], lost_managers: false }
 }
 
 fn empty() -> Tree {
@@ -106,6 +106,11 @@ fn an_untracked_object_conflicts() {
         owners(&forced),
         [("one", json!({"f:data": {"f:u": {}}})), ("before-first-apply", json!({"f:data": {}}))]
     );
+    // What managers of versions that are gone owned belongs to nobody.
+    let write = Write { lost_managers: true, ..write("one", "2026-01-02T00:00:00Z") };
+    let application = Application { write, force: false, config: &config };
+    let taken = apply(&application, &empty(), &live, &BAG).unwrap();
+    assert_eq!(owners(&taken), [("one", json!({"f:data": {"f:u": {}}}))]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub fn apply(
     let Application { write, config, .. } = application;
     check::check(config, def).map_err(ApplyError::Schema)?;
     let mut entries = stored_entries(Meta::of(live).managed_fields()).unwrap_or_default();
-    if entries.is_empty() {
+    if entries.is_empty() && !write.lost_managers {
         entries = begin_tracking(write, empty, live, def);
     }
     let own = entries.iter().position(|entry| is_own(entry, write)).map(|at| entries.remove(at));

@@ -4,10 +4,13 @@
 //! A tree that was decoded, or made from the typed form, has only fields that its type has. Other names would
 //! be written last, in name order.
 
+use std::io::Write;
+
 use orch_runtime::{
     Tree, TreeMap,
-    type_def::{Shape, TypeDef},
+    type_def::{Scalar, Shape, TypeDef},
 };
+use serde_json::Number;
 
 /// Writes a top-level object, compact.
 pub fn encode(tree: &Tree, def: &'static TypeDef, out: &mut Vec<u8>) {
@@ -55,12 +58,23 @@ pub fn encode_part(tree: &Tree, shape: &'static Shape, out: &mut Vec<u8>) {
             }
             object.close();
         }
+        (_, Shape::Scalar(Scalar::Double)) => encode_values(tree, out),
         _ => encode_any(tree, out),
     }
 }
 
-/// Writes any tree, compact, with names in byte order.
+/// Writes any tree, compact, with names in byte order. Nothing is known of its numbers, so they stay as they
+/// were written: `1.0` does not become `1`.
 pub fn encode_any(tree: &Tree, out: &mut Vec<u8>) {
+    write_any(tree, |number, out| write_serialized(number, out), out);
+}
+
+/// The same for values whose types are known: numbers with a fraction are written as those of a type.
+pub fn encode_values(tree: &Tree, out: &mut Vec<u8>) {
+    write_any(tree, write_number, out);
+}
+
+fn write_any(tree: &Tree, number: fn(&Number, &mut Vec<u8>), out: &mut Vec<u8>) {
     match tree {
         Tree::String(text) => write_string(text, out),
         Tree::Array(items) => {
@@ -69,25 +83,44 @@ pub fn encode_any(tree: &Tree, out: &mut Vec<u8>) {
                 if index > 0 {
                     out.push(b',');
                 }
-                encode_any(value, out);
+                write_any(value, number, out);
             }
             out.push(b']');
         }
         Tree::Object(map) => {
             let mut object = ObjectWriter::open(out);
             for (key, value) in map {
-                encode_any(value, object.value_of(key));
+                write_any(value, number, object.value_of(key));
             }
             object.close();
         }
-        Tree::Null | Tree::Bool(_) | Tree::Number(_) => write_serialized(tree, out),
+        Tree::Number(value) => number(value, out),
+        Tree::Null | Tree::Bool(_) => write_serialized(tree, out),
     }
 }
 
-/// Any tree as compact text.
+/// Writes a number of a type as the reference does: a whole one without a fraction, and one that is very
+/// large or very small with an exponent.
+fn write_number(number: &Number, out: &mut Vec<u8>) {
+    const PLAIN: std::ops::Range<f64> = 1e-6..1e21;
+    let Some(value) = number.as_f64().filter(|_| number.is_f64()) else {
+        return write_serialized(number, out);
+    };
+    let size = value.abs();
+    let written = if size == 0.0 || PLAIN.contains(&size) {
+        write!(out, "{value}")
+    } else if size < 1.0 {
+        write!(out, "{value:e}")
+    } else {
+        write!(out, "{}", format!("{value:e}").replace('e', "e+"))
+    };
+    written.expect("writing to memory does not fail");
+}
+
+/// A tree of values whose types are known as compact text.
 pub fn text_of(tree: &Tree) -> String {
     let mut out = Vec::new();
-    encode_any(tree, &mut out);
+    encode_values(tree, &mut out);
     String::from_utf8(out).expect("JSON is made of texts")
 }
 

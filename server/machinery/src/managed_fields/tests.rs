@@ -12,7 +12,7 @@ use crate::{
 };
 
 fn write<'a>(manager: &'a str, time: &'a str) -> Write<'a> {
-    Write { manager, api_version: "v1", subresource: "", time, reset: &[] }
+    Write { manager, api_version: "v1", subresource: "", time, reset: &[], lost_managers: false }
 }
 
 /// The managers of an object with their fields, in the order of the list.
@@ -86,6 +86,20 @@ fn a_create_owns_what_it_gives() {
             })
         )]
     );
+}
+
+#[test]
+fn an_object_without_managers_is_tracked_if_it_had_some() {
+    let old = bag(&json!({"a": "1", "b": "2"}));
+    let mut new = bag(&json!({"a": "1", "b": "3"}));
+    track_update(&write("one", "t"), &mut old.clone(), None, &mut new, &BAG);
+    assert_eq!(owners(&new), []);
+    let write = Write { lost_managers: true, ..write("one", "t") };
+    assert!(track_update(&write, &mut old.clone(), None, &mut new, &BAG));
+    assert_eq!(owners(&new), [("one".to_owned(), json!({"f:data": {"f:b": {}}}))]);
+    let mut same = old.clone();
+    assert!(!track_update(&write, &mut old.clone(), None, &mut same, &BAG));
+    assert_eq!(owners(&same), []);
 }
 
 #[test]

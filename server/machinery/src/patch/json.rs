@@ -356,7 +356,7 @@ impl Document<'_> {
             None if path.find_parent(&self.root).is_some_and(Tree::is_object) => &Tree::Null,
             None => return Err(missing("test", path)),
         };
-        if found == expected {
+        if is_same(found, expected) {
             Ok(())
         } else {
             Err(PatchError::NotApplicable(format!("testing value {path} failed: test failed")))
@@ -369,6 +369,25 @@ impl Document<'_> {
             return Err(PatchError::TooLarge("the operations move too many values".to_owned()));
         }
         Ok(())
+    }
+}
+
+/// Whether a value of the object is the expected one. A number with a fraction is written without one where
+/// it is whole, so whoever has read `300` expects that.
+fn is_same(found: &Tree, expected: &Tree) -> bool {
+    match (found, expected) {
+        (Tree::Number(found), Tree::Number(expected)) if found.is_f64() => {
+            found.as_f64() == expected.as_f64()
+        }
+        (Tree::Array(found), Tree::Array(expected)) => {
+            found.len() == expected.len()
+                && found.iter().zip(expected).all(|(one, other)| is_same(one, other))
+        }
+        (Tree::Object(found), Tree::Object(expected)) => {
+            let has_same = |(name, value)| expected.get(name).is_some_and(|other| is_same(value, other));
+            found.len() == expected.len() && found.iter().all(has_same)
+        }
+        _ => found == expected,
     }
 }
 

@@ -7,7 +7,7 @@ use orch_runtime::{
     scalar::Time,
 };
 
-use crate::tree::at;
+use crate::{json::encode::text_of, tree::at};
 
 /// The cells of one object. Single values are not changed; lists and maps become `a,b` and `a=1,b=2`. An
 /// absent value becomes the column's `empty` text if it has one. Otherwise it becomes an empty text in
@@ -58,7 +58,7 @@ fn joined(parts: impl Iterator<Item = String>) -> Tree {
 fn text(value: &Tree) -> String {
     match value {
         Tree::String(text) => text.clone(),
-        other => other.to_string(),
+        other => text_of(other),
     }
 }
 

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use orch_api::flowcontrol::v1::PriorityLevelConfiguration;
+use orch_machinery::json::encode::encode_for_store;
 use orch_runtime::{Tree, resource_def::ResourceDef};
+use orch_storage::{Body, Change, Object};
 use serde_json::json;
 
 use super::*;
@@ -11,8 +13,9 @@ use crate::{
     behaviour::{Behaviour, Behaviours, WriteInfo},
     catalog::Catalog,
     client::Client,
+    objects::key,
     options::DeletionOptions,
-    test_core,
+    stored, test_core,
 };
 
 const GROUP: &str = "flowcontrol.apiserver.k8s.io";
@@ -132,12 +135,61 @@ async fn owners_of_versions_that_are_gone_are_dropped() {
             (entry("here", &format!("{GROUP}/v1")), entry("gone", &format!("{GROUP}/v1alpha1")));
         let mut tree = level("v1");
         tree["metadata"]["managedFields"] = json!([gone, here]);
-        name_owners_here(resource, &mut tree);
+        assert_eq!(name_owners_here(resource, &mut tree), LostManagers::Some);
         assert_eq!(tree["metadata"]["managedFields"], json!([here]));
-        name_owners_here(resource, &mut tree);
+        assert_eq!(name_owners_here(resource, &mut tree), LostManagers::None);
         assert_eq!(tree["metadata"]["managedFields"], json!([here]));
         tree["metadata"]["managedFields"] = json!([gone]);
-        name_owners_here(resource, &mut tree);
+        assert_eq!(name_owners_here(resource, &mut tree), LostManagers::All);
         assert_eq!(tree["metadata"].get("managedFields"), None);
+    }
+}
+
+/// An object is tracked from its first managers on, also where nobody knows any more what they own: an apply
+/// then takes what it names, and an update is recorded.
+#[tokio::test]
+async fn objects_whose_managers_are_all_of_versions_that_are_gone_stay_tracked() {
+    let client = Client::new(test_core::core(&Behaviours::default()), "me");
+    let resource = client.core().catalog().resource(GROUP, "v1", PLURAL).unwrap();
+    let owners = |object: &Object| {
+        let tree = stored::tree_of(resource, object).unwrap();
+        let entries = Meta::of(&tree).managed_fields().iter();
+        let owner = |entry: &Tree| (entry["manager"].clone(), entry["fieldsV1"]["f:spec"].clone());
+        entries.map(owner).collect::<Vec<_>>()
+    };
+    let shares = json!({"f:limited": {"f:nominalConcurrencyShares": {}}});
+    let entry = |version: &str| {
+        json!({
+            "manager": "before", "operation": "Apply", "apiVersion": format!("{GROUP}/{version}"),
+            "time": "2026-01-01T00:00:00Z", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:type": {}}},
+        })
+    };
+    // The last one sends managers that nobody knows instead of those that are stored.
+    for (name, stored, sent) in [
+        ("applied", "v1alpha1", None),
+        ("updated", "v1alpha1", Some("v1alpha1")),
+        ("replaced", "v1", Some("v1alpha1")),
+    ] {
+        let mut tree = level("v1");
+        tree["metadata"]["name"] = json!(name);
+        tree["metadata"]["managedFields"] = json!([entry(stored)]);
+        tree["spec"]["limited"]["lendablePercent"] = json!(0);
+        let (mut text, at) = encode_for_store(&tree, resource.def.type_def, None);
+        text.push(b'\n');
+        let create = Change::Create { key: key(resource, "", name), body: Body::new(text, at) };
+        let created = client.core().storage().commit(create).await.unwrap().object;
+        let changed = if let Some(sent) = sent {
+            let mut tree = stored::tree_of(resource, &created).unwrap();
+            tree["spec"]["limited"]["nominalConcurrencyShares"] = json!(8);
+            tree["metadata"]["managedFields"] = json!([entry(sent)]);
+            client.update(resource, "", tree).await.unwrap().unwrap()
+        } else {
+            let configuration = json!({
+                "apiVersion": format!("{GROUP}/v1"), "kind": "PriorityLevelConfiguration",
+                "metadata": {"name": name}, "spec": {"limited": {"nominalConcurrencyShares": 8}},
+            });
+            client.apply(resource, "", name, &configuration, false).await.unwrap()
+        };
+        assert_eq!(owners(&changed), [(json!("me"), shares.clone())], "{name}");
     }
 }

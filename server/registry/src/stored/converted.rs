@@ -69,13 +69,25 @@ pub(super) fn convert(resource: &ServedResource, stored: &[u8]) -> Result<Bytes,
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use orch_machinery::json::Limits;
     use orch_machinery::json::decode::decode;
     use orch_storage::{Body, Change};
+    use serde_json::json;
 
-    use crate::{behaviour::Behaviours, client::Client, objects::key, stored, test_core};
+    use crate::{
+        behaviour::Behaviours,
+        catalog::ServedResource,
+        client::Client,
+        objects::key,
+        options::DeletionOptions,
+        stored, test_core,
+        watch_stream::{self, ChangeType},
+    };
 
     const GROUP: &str = "flowcontrol.apiserver.k8s.io";
+    const PLURAL: &str = "prioritylevelconfigurations";
     const OLD: &str = r#"{"kind":"PriorityLevelConfiguration","apiVersion":"flowcontrol.apiserver.k8s.io/v1beta2","metadata":{"name":"l","uid":"u","resourceVersion":""},"spec":{"type":"Limited","limited":{"assuredConcurrencyShares":7,"limitResponse":{"type":"Reject"},"lendablePercent":0}},"status":{}}
 "#;
 
@@ -108,5 +120,57 @@ mod tests {
         assert!(stored::is_in_storage_version(v1, &written).unwrap());
         let same = client.update(v1, "", stored::tree_of(v1, &written).unwrap()).await.unwrap();
         assert_eq!(same.expect("it stays").revision(), written.revision());
+    }
+
+    /// Readers have states that were replaced or deleted meanwhile: what they make of them is history too.
+    #[tokio::test]
+    async fn copies_of_departed_states_count_as_history() {
+        let client = Client::new(test_core::core(&Behaviours::default()), "test");
+        let catalog = client.core().catalog();
+        let [v1, v1beta3] =
+            ["v1", "v1beta3"].map(|version| catalog.resource(GROUP, version, PLURAL).unwrap());
+        let storage = client.core().storage();
+        let held = || storage.history().state_bytes;
+        let tree = decode(OLD.as_bytes(), v1beta2(&client).def.type_def, &Limits::default()).unwrap().tree;
+        let first = client.create(v1beta2(&client), "", tree).await.unwrap();
+        let mut watch = client.watch(v1, first.revision()).unwrap();
+        let mut changed = stored::tree_of(v1, &first).unwrap();
+        changed["metadata"]["labels"] = json!({"a": "b"});
+        let second = client.update(v1, "", changed).await.unwrap().expect("it stays");
+        assert!(client.delete(v1, "", "l", DeletionOptions::default()).await.unwrap());
+        let events = watch.take().unwrap();
+        let [update, removal] = &events[..] else { panic!("{events:?}") };
+
+        let mut before = held();
+        for state in [&first, &second, removal.object()] {
+            let copy = stored::bytes_of(v1beta3, state).unwrap();
+            let tree = decode(copy, v1beta3.def.type_def, &Limits::default()).unwrap().tree;
+            assert_eq!(tree["apiVersion"], v1beta3.api_version.as_str());
+            before += copy.len() as u64;
+            assert_eq!(held(), before, "of {state:?}");
+            assert!(std::ptr::eq(copy, stored::bytes_of(v1beta3, state).unwrap()), "it is made once");
+            assert_eq!(held(), before);
+        }
+
+        // Where an object leaves a selection, watches see the state before under the version of the change.
+        let frames = storage.history().frame_bytes;
+        let mut shown = 0;
+        for resource in [v1, v1beta3, v1] {
+            let state = watch_stream::state(resource, ChangeType::Deleted, update).unwrap();
+            let tree = decode(&state, resource.def.type_def, &Limits::default()).unwrap().tree;
+            assert_eq!(tree["apiVersion"], resource.api_version.as_str());
+            assert_eq!(tree["metadata"]["resourceVersion"], update.revision().to_string());
+            assert_eq!(tree["metadata"].get("labels"), None, "it is the state before");
+            shown += if shown == 0 || resource.def.version == "v1beta3" { state.len() as u64 } else { 0 };
+        }
+        assert_eq!(storage.history().frame_bytes, frames + shown, "once for each version");
+
+        storage.compact(storage.current_revision()).await.unwrap();
+        drop(events);
+        assert_eq!((held(), storage.history().frame_bytes), (0, 0));
+    }
+
+    fn v1beta2(client: &Client) -> &Arc<ServedResource> {
+        client.core().catalog().resource(GROUP, "v1beta2", PLURAL).unwrap()
     }
 }

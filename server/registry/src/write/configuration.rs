@@ -23,7 +23,9 @@ use super::{
 };
 use crate::{
     context::RequestContext,
+    conversion::LostManagers,
     error::{ApiError, Result},
+    objects::Current,
     options::FieldValidation,
     request::Target,
     scale::Scaling,
@@ -80,7 +82,7 @@ impl Configuration {
     /// # Errors
     /// 409 for conflicts with other managers; 500 where the result does not fit the type; 400 for another
     /// name or namespace and, where validation is strict, for unknown fields and duplicate names.
-    pub fn apply(&self, attempt: Attempt<'_>, live: Option<&Tree>) -> Result<(Tree, Ownership)> {
+    pub fn apply(&self, attempt: Attempt<'_>, live: Option<&Current>) -> Result<(Tree, Ownership)> {
         let Attempt { cx, target, options } = attempt;
         if options.field_validation == FieldValidation::Strict && !self.unknown.is_empty() {
             let all: Vec<String> = self.duplicates.iter().chain(&self.unknown).cloned().collect();
@@ -116,7 +118,7 @@ impl Configuration {
         Ok((tree, Ownership::Applied { entries }))
     }
 
-    fn merge(&self, attempt: Attempt<'_>, live: Option<&Tree>) -> Result<Tree> {
+    fn merge(&self, attempt: Attempt<'_>, live: Option<&Current>) -> Result<Tree> {
         let resource = attempt.target.resource;
         let empty = own::empty_object(resource)?;
         let nothing = serde_json::json!({
@@ -124,9 +126,10 @@ impl Configuration {
             "apiVersion": resource.api_version,
             "metadata": {},
         });
-        let live = live.unwrap_or(&nothing);
+        let lost_managers = live.is_some_and(|live| live.lost_managers == LostManagers::All);
+        let live = live.map_or(&nothing, |live| &live.tree);
         let (time, reset) = (attempt.cx.core.now().to_string(), own::reset_fields(attempt));
-        let write = own::record(attempt, &time, &reset);
+        let write = managed_fields::Write { lost_managers, ..own::record(attempt, &time, &reset) };
         let application = Application { write, force: self.force, config: &self.tree };
         apply::apply(&application, empty, live, resource.def.type_def).map_err(|error| match error {
             ApplyError::Schema(why) => {

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use orch_machinery::{
-    managed_fields,
+    managed_fields::{self, Write},
     meta::{self, Meta, MetaMut},
     nullable,
 };
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     catalog::ServedResource,
-    conversion::{self, name_owners_there},
+    conversion::{self, LostManagers, name_owners_there},
     error::{ApiError, Result},
     objects::Current,
     stored,
@@ -44,7 +44,9 @@ pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
             if hears_warnings(attempt, &current, &tree) {
                 attempt.cx.warn_all(warnings);
             }
-            let owners_differ = own_changed(attempt, ownership, &unowned, as_asked, &mut current, &mut tree);
+            // Those that were dropped are stored yet.
+            let owners_differ = own_changed(attempt, ownership, &unowned, as_asked, &mut current, &mut tree)
+                || current.lost_managers != LostManagers::None;
             nullable::empty_to_null(&mut tree, resource.def.type_def);
             let began = Instant::now();
             let differs = owners_differ || !managed_fields::same_but_owners(&current.tree, &tree);
@@ -130,7 +132,8 @@ fn own_changed(
     match ownership {
         Ownership::Tracked { sent } => {
             let time = attempt.cx.core.now().to_string();
-            let write = record(attempt, &time, unowned);
+            let lost_managers = current.lost_managers == LostManagers::All;
+            let write = Write { lost_managers, ..record(attempt, &time, unowned) };
             let def = attempt.target.resource.def.type_def;
             let Some(mut asked) = as_asked else {
                 return managed_fields::track_update(&write, &mut current.tree, sent.as_ref(), tree, def);
@@ -164,13 +167,14 @@ pub fn empty_object(resource: &ServedResource) -> Result<&Tree> {
 }
 
 /// What managed fields record about a write. `reset` are the fields that it does not own.
-pub fn record<'a>(attempt: Attempt<'a>, time: &'a str, reset: &'a [FieldPath]) -> managed_fields::Write<'a> {
-    managed_fields::Write {
+pub fn record<'a>(attempt: Attempt<'a>, time: &'a str, reset: &'a [FieldPath]) -> Write<'a> {
+    Write {
         manager: &attempt.options.field_manager,
         api_version: &attempt.target.resource.api_version,
         subresource: attempt.target.subresource_name(),
         time,
         reset,
+        lost_managers: false,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use orch_machinery::meta::{Meta, MetaMut};
 use orch_runtime::Tree;
+use serde_json::json;
 
 use super::{
     attempt::Attempt,
@@ -15,7 +16,7 @@ use super::{
 };
 use crate::{
     context::RequestContext,
-    conversion::name_owners_here,
+    conversion::{LostManagers, drop_owners_of_unknown_versions, name_owners_here},
     error::{ApiError, Result},
     objects::Current,
     options::FieldValidation,
@@ -86,8 +87,21 @@ impl Sent {
         if let Some(warning) = owner_references::drop_repeated(&mut tree, false) {
             attempt.cx.warn(warning);
         }
-        name_owners_here(attempt.target.resource, &mut tree);
+        let lost = name_owners_here(attempt.target.resource, &mut tree);
+        keep_place_of_managers(attempt.target, lost, &mut tree);
         Ok(tree)
+    }
+}
+
+/// Managed fields that were sent take the place of those that are stored, also where nothing of them is
+/// known: an entry that owns nothing stands for them, because no entry would mean that none were sent.
+fn keep_place_of_managers(target: &Target<'_>, lost: LostManagers, tree: &mut Tree) {
+    if lost == LostManagers::All {
+        let nobody = json!({
+            "operation": "Update", "apiVersion": target.resource.api_version,
+            "fieldsType": "FieldsV1", "fieldsV1": {},
+        });
+        MetaMut::of(tree).set_managed_fields(vec![nobody]);
     }
 }
 
@@ -103,7 +117,7 @@ pub fn propose(attempt: Attempt<'_>, proposal: &mut Proposal) -> Result<Proposed
     let Attempt { cx, target, .. } = attempt;
     match cx.core.objects().lookup(target.resource, &target.namespace, &target.name)? {
         Some(mut current) => {
-            name_owners_here(target.resource, &mut current.tree);
+            current.lost_managers = name_owners_here(target.resource, &mut current.tree);
             change(attempt, proposal, current)
         }
         None => create_instead(attempt, proposal),
@@ -126,6 +140,8 @@ fn change(attempt: Attempt<'_>, proposal: &mut Proposal, current: Current) -> Re
                 Some(scaling) => patch.apply(attempt, &scaling.of_object(&current.tree))?,
                 None => patch.apply(attempt, &current.tree)?,
             };
+            let lost = drop_owners_of_unknown_versions(target.resource, &mut tree);
+            keep_place_of_managers(target, lost, &mut tree);
             place::put_into_namespace(target, &mut tree)?;
             names::check_name(target, &tree)?;
             if let Some(warning) = owner_references::drop_repeated(&mut tree, true) {
@@ -133,7 +149,7 @@ fn change(attempt: Attempt<'_>, proposal: &mut Proposal, current: Current) -> Re
             }
             (tree, TRACKED)
         }
-        Proposal::Configuration(configuration) => configuration.apply(attempt, Some(&current.tree))?,
+        Proposal::Configuration(configuration) => configuration.apply(attempt, Some(&current))?,
     };
     let tree = match (scaling, &ownership) {
         // A patch and a body are scales; an apply is of the object already.

@@ -65,6 +65,8 @@ pub struct HistoryUse {
 pub(super) struct HistoryMeter {
     frames: FrameTotal,
     state_bytes: AtomicU64,
+    /// What readers computed from states that events keep.
+    copies: FrameTotal,
     /// 0 for none.
     forgotten_through: AtomicU64,
     forgotten_early: AtomicU64,
@@ -95,7 +97,7 @@ impl HistoryMeter {
     pub(super) fn read(&self) -> HistoryUse {
         let forgotten_through = self.forgotten_through.load(Ordering::Relaxed);
         HistoryUse {
-            state_bytes: self.state_bytes.load(Ordering::Relaxed),
+            state_bytes: self.state_bytes.load(Ordering::Relaxed) + self.copies.get(),
             frame_bytes: self.frames.get(),
             forgotten_through: (forgotten_through > 0).then_some(Timestamp(forgotten_through)),
             forgotten_early: self.forgotten_early.load(Ordering::Relaxed),
@@ -109,6 +111,7 @@ impl History {
         let meter = HistoryMeter {
             frames,
             state_bytes: AtomicU64::new(0),
+            copies: FrameTotal::default(),
             forgotten_through: AtomicU64::new(0),
             forgotten_early: AtomicU64::new(0),
         };
@@ -127,6 +130,7 @@ impl History {
 
     pub(super) fn push(&mut self, event: Arc<Event>) {
         self.set_bytes(self.bytes + event.history_bytes());
+        event.departed().for_each(|state| state.departs(&self.meter.copies));
         self.events.push_back(event);
     }
 
@@ -136,7 +140,8 @@ impl History {
     pub(super) fn drop_frames(&mut self, retention: &Retention, limit: usize) -> Vec<Arc<Event>> {
         let frames = self.meter.frames.get();
         let too_many = frames.saturating_sub(retention.bytes / FRAMES_SHARE);
-        let mut excess = (self.bytes + frames).saturating_sub(retention.bytes).min(too_many);
+        let mut excess =
+            (self.bytes + self.meter.copies.get() + frames).saturating_sub(retention.bytes).min(too_many);
         let mut bare = Vec::new();
         if excess == 0 {
             return bare;
@@ -168,10 +173,11 @@ impl History {
         retention: &Retention,
         limit: usize,
     ) -> Vec<Arc<Event>> {
-        let mut bytes = self.bytes + self.meter.frames.get();
+        let mut bytes = self.bytes + self.meter.copies.get() + self.meter.frames.get();
         let overdue = self.events.iter().take_while(|event| {
             let over = bytes > retention.bytes || retention.is_over(event.time(), now);
-            bytes = bytes.saturating_sub(event.history_bytes() + event.memo_bytes());
+            let copies: u64 = event.departed().map(|state| state.memo_bytes()).sum();
+            bytes = bytes.saturating_sub(event.history_bytes() + copies + event.memo_bytes());
             over
         });
         let count = overdue.take(limit).count();
@@ -208,6 +214,8 @@ impl History {
 
     fn pop(&mut self, count: usize) -> Vec<Arc<Event>> {
         let popped: Vec<_> = self.events.drain(..count).collect();
+        let departed = popped.iter().flat_map(|event| event.departed());
+        departed.for_each(|state| state.is_forgotten(&self.meter.copies));
         self.set_bytes(self.bytes - popped.iter().map(|event| event.history_bytes()).sum::<u64>());
         popped
     }

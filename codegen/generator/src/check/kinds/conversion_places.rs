@@ -48,7 +48,7 @@ pub(in crate::check) fn places_are_apart(lowered: &Lowered<'_>, diagnostics: &mu
 }
 
 /// Each step with its places below and above. What moves at once is several parts.
-fn parts(conversion: &Conversion) -> Vec<(&ConversionStep, Vec<Names>, Vec<Names>)> {
+pub(super) fn parts(conversion: &Conversion) -> Vec<(&ConversionStep, Vec<Names>, Vec<Names>)> {
     let mut parts = Vec::new();
     for step in &conversion.steps {
         if step.how == How::Move {

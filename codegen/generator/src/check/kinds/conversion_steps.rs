@@ -10,9 +10,7 @@ use crate::{
     diagnostic::Diagnostics,
     idl::StepExtension,
     lower::Lowered,
-    model::{
-        ConversionStep, EACH, How, Model, Names, ObjectType, Resolved, Shape, Step, Target, TypeKind, Usage,
-    },
+    model::{ConversionStep, How, Model, Names, ObjectType, Resolved, Shape, Step, Target, TypeKind, Usage},
 };
 
 /// Every step leads from fields to fields of a fitting shape.
@@ -57,9 +55,7 @@ pub(in crate::check) fn steps_fit(lowered: &Lowered<'_>, diagnostics: &mut Diagn
 }
 
 fn target<'m>(model: &'m Model, object: &'m ObjectType, path: &Names) -> Option<Target<'m>> {
-    let step = |name: &String| if name == EACH { Step::Each } else { Step::Field(name.clone()) };
-    let steps: Vec<Step> = path.iter().map(step).collect();
-    model.target(object, &steps).ok()
+    model.target(object, &Step::of_names(path)).ok()
 }
 
 fn misfit(

@@ -38,6 +38,7 @@ pub(in crate::check) fn conversions_are_complete(lowered: &Lowered<'_>, diagnost
             above: Side { ty: above, places: &places_above },
             span: &conversion.span,
             diagnostics,
+            is_within_whole: false,
         };
         walk.objects(fields, others, &mut Names::new());
     }
@@ -67,6 +68,8 @@ struct Walk<'m, 'd> {
     above: Side<'m>,
     span: &'m Span,
     diagnostics: &'d mut Diagnostics,
+    /// What holds the values is owned as a whole in both kinds.
+    is_within_whole: bool,
 }
 
 impl<'m> Walk<'m, '_> {
@@ -85,7 +88,9 @@ impl<'m> Walk<'m, '_> {
                         );
                         self.report(message, &own.usage, &other.usage, PRESENCE_HELP);
                     }
-                    Some(other) => self.values(&own.usage, &other.usage, path),
+                    Some(other) => {
+                        self.owned_values((&own.usage, Some(own)), (&other.usage, Some(other)), path);
+                    }
                     None => self.alone(own, path, true),
                 }
             }
@@ -99,6 +104,32 @@ impl<'m> Walk<'m, '_> {
             }
             path.pop();
         }
+    }
+
+    /// Owners know no difference between the parts of what is owned as a whole.
+    fn owned_values(
+        &mut self,
+        own: (&'m Usage, Option<&'m Field>),
+        other: (&'m Usage, Option<&'m Field>),
+        path: &mut Names,
+    ) {
+        if !self.is_within_whole && !are_owned_alike(self.model, own, other) {
+            let [whole, parts] = match self.model.is_whole(own.0, own.1) {
+                true => [&self.below, &self.above],
+                false => [&self.above, &self.below],
+            };
+            let message = format!(
+                "`{}` is owned as a whole in `{}`, and by its parts in `{}`",
+                text(path),
+                whole.ty.qualified_name,
+                parts.ty.qualified_name
+            );
+            return self.report(message, own.0, other.0, OWNED_HELP);
+        }
+        let before = self.is_within_whole;
+        self.is_within_whole |= self.model.is_whole(own.0, own.1);
+        self.values(own.0, other.0, path);
+        self.is_within_whole = before;
     }
 
     fn values(&mut self, own: &'m Usage, other: &'m Usage, path: &mut Names) {
@@ -126,7 +157,7 @@ impl<'m> Walk<'m, '_> {
                 if has_step =>
             {
                 path.push(EACH.to_owned());
-                self.values(own, other, path);
+                self.owned_values((own, None), (other, None), path);
                 path.pop();
             }
             _ if same_shape(self.model, own, other, &mut BTreeSet::new()) => {}
@@ -221,6 +252,8 @@ impl<'m> Walk<'m, '_> {
 
 const SHAPE_HELP: &str =
     "give both the same type and the same `required` and `x-orch-omit-empty`, or add a step";
+const OWNED_HELP: &str = "give both the same `x-orch-map-type`, or one of them another name and a step for \
+                          each of its parts";
 const PRESENCE_HELP: &str = "give both the same `required` and `x-orch-omit-empty`, or add a step that keeps \
                              the difference in an annotation";
 
@@ -263,6 +296,20 @@ pub(super) fn same_presence(model: &Model, one: &Field, other: &Field) -> bool {
     }
 }
 
+/// Whether both objects, or maps, are owned as a whole, or neither. Other values are compared elsewhere.
+pub(super) fn are_owned_alike(
+    model: &Model,
+    one: (&Usage, Option<&Field>),
+    other: (&Usage, Option<&Field>),
+) -> bool {
+    match (model.resolve(one.0), model.resolve(other.0)) {
+        (Resolved::Object(..), Resolved::Object(..)) | (Resolved::Map { .. }, Resolved::Map { .. }) => {
+            model.is_whole(one.0, one.1) == model.is_whole(other.0, other.1)
+        }
+        _ => true,
+    }
+}
+
 /// Whether a value of one place fits the other. `seen` are the pairs of types that are being compared.
 pub(super) fn same_shape(
     model: &Model,
@@ -278,16 +325,19 @@ pub(super) fn same_shape(
             let fits = |own: &Field| {
                 field(others, &own.name).is_some_and(|other| {
                     same_presence(model, own, other)
+                        && are_owned_alike(model, (&own.usage, Some(own)), (&other.usage, Some(other)))
                         && same_shape(model, &own.usage, &other.usage, &mut seen.clone())
                 })
             };
             fields.fields.len() == others.fields.len() && fields.fields.iter().all(fits)
         }
         (Resolved::List(one, semantics), Resolved::List(other, others)) => {
-            semantics == others && same_shape(model, one, other, seen)
+            semantics == others
+                && are_owned_alike(model, (one, None), (other, None))
+                && same_shape(model, one, other, seen)
         }
         (Resolved::Map { value: one, .. }, Resolved::Map { value: other, .. }) => {
-            same_shape(model, one, other, seen)
+            are_owned_alike(model, (one, None), (other, None)) && same_shape(model, one, other, seen)
         }
         // The values of an enum are texts.
         (Resolved::Enum(..) | Resolved::Scalar(Shape::String(_)), other) => {

@@ -65,6 +65,17 @@ impl<'t, 'm> Told<'t, 'm> {
     /// The statement that reports the rule, with the reason that goes with the keyword unless the words say
     /// another one.
     pub fn report(&self, usual: Reason, message: &str, fault: Option<&TokenStream>) -> TokenStream {
+        self.report_showing(usual, message, fault, None)
+    }
+
+    /// The same for a list or a map that has too many: `count` is how many, which is shown instead of them.
+    fn report_showing(
+        &self,
+        usual: Reason,
+        message: &str,
+        fault: Option<&TokenStream>,
+        count: Option<&TokenStream>,
+    ) -> TokenStream {
         let place = &self.place;
         let message = self.words.message.as_deref().unwrap_or(message);
         let detail = match &self.made {
@@ -76,7 +87,7 @@ impl<'t, 'm> Told<'t, 'm> {
         }
         let reason = self.words.reason.unwrap_or(usual);
         let error = self.emitter.import("orch_runtime::field_error", "FieldError");
-        let shown = self.shown(reason);
+        let shown = self.shown(reason, count);
         let class = self.emitter.import("orch_runtime::field_error", "Reason");
         let reason = format_ident!("{reason:?}");
         let mut push = quote!(cx.push(#error::in_words(#place, #class::#reason, #shown, #detail)));
@@ -178,7 +189,9 @@ impl<'t, 'm> Told<'t, 'm> {
                 return standard::call_at(self.emitter, usage, rule, operand, &self.place);
             }
         };
-        let report = self.report(usual, "", None);
+        let has_many = matches!(rule, Rule::MaxItems(_) | Rule::MaxProperties(_));
+        let count = has_many.then(|| quote!(&#receiver.len().to_string()));
+        let report = self.report_showing(usual, "", None, count.as_ref());
         quote!(if #is_broken { #report })
     }
 
@@ -206,7 +219,7 @@ impl<'t, 'm> Told<'t, 'm> {
     }
 
     /// What the error shows, as an expression of type `&str`.
-    fn shown(&self, reason: Reason) -> TokenStream {
+    fn shown(&self, reason: Reason, count: Option<&TokenStream>) -> TokenStream {
         let is_shown = matches!(
             reason,
             Reason::Invalid | Reason::NotSupported | Reason::Duplicate | Reason::NotFound | Reason::TooMany
@@ -231,6 +244,7 @@ impl<'t, 'm> Told<'t, 'm> {
                 let shown = self.scope.value_text(self.emitter, path, shown, "\"null\"");
                 quote!(&#shown)
             }
+            None if reason == Reason::TooMany && count.is_some() => quote!(#count),
             None => match (&self.value, self.shows) {
                 (Some((usage, operand)), _) => {
                     let shown = self.value_shown(usage, operand);

@@ -264,7 +264,9 @@ impl TreeSeed<'_, '_> {
     /// `integer` is the value of a number that is written as a whole number and fits 64 bits.
     fn number<E: Error>(self, number: Number, integer: Option<i64>) -> Result<Tree, E> {
         let fits = match self.target.scalar() {
-            Expected::Anything | Expected::Scalar(Scalar::Double | Scalar::Quantity) => true,
+            // However it is written, so that equal values are equal.
+            Expected::Scalar(Scalar::Double) => return Ok(number.as_f64().into()),
+            Expected::Anything | Expected::Scalar(Scalar::Quantity) => true,
             Expected::Scalar(Scalar::Int64) => integer.is_some(),
             Expected::Scalar(Scalar::Int32 | Scalar::IntOrString) => {
                 integer.is_some_and(|value| i32::try_from(value).is_ok())

@@ -49,6 +49,32 @@ fn write_only_fields_are_left_out_and_unknown_ones_come_last() {
     assert_eq!(text(&json!({"metadata": 5}), &BAG), r#"{"metadata":5}"#);
 }
 
+/// As the reference does, whose clients compare texts. What has no type stays as it was written.
+#[test]
+fn numbers_are_written_by_their_type() {
+    for (value, written) in [
+        (300.0, "300"),
+        (-2.0, "-2"),
+        (0.0, "0"),
+        (0.1, "0.1"),
+        (1234567.5, "1234567.5"),
+        (1e20, "100000000000000000000"),
+        (1e21, "1e+21"),
+        (-1.5e300, "-1.5e+300"),
+        (0.000_001, "0.000001"),
+        (0.000_000_9, "9e-7"),
+        (-1.25e-300, "-1.25e-300"),
+    ] {
+        let tree = json!({"spec": {"weight": value}});
+        let json = text(&tree, &WORKLOAD);
+        assert_eq!(json, format!(r#"{{"spec":{{"weight":{written}}}}}"#));
+        assert_eq!(decode(json.as_bytes(), &WORKLOAD, &Limits::default()).unwrap().tree, tree, "{json}");
+        assert_eq!(text_of(&json!([value])), format!("[{written}]"));
+    }
+    assert_eq!(text(&json!({"spec": {"weight": 7}}), &WORKLOAD), r#"{"spec":{"weight":7}}"#);
+    assert_eq!(text(&json!({"any": {"weight": 1.0}}), &BAG), r#"{"any":{"weight":1.0}}"#);
+}
+
 #[test]
 fn the_revision_can_be_spliced_in() {
     let trees = [

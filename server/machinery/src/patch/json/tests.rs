@@ -59,6 +59,12 @@ fn operations_do_what_the_rfc_says() {
         (json!({"a": 1}), json!([{"op": "test", "path": "/a", "value": 1}]), json!({"a": 1})),
         (json!({"a": 1}), json!([{"op": "test", "path": "/none", "value": null}]), json!({"a": 1})),
         (json!({"a": 1}), json!(null), json!({"a": 1})),
+        // What is a number with a fraction is read, and may be expected, as a whole one.
+        (
+            json!({"a": [{"b": 300.0}]}),
+            json!([{"op": "test", "path": "/a", "value": [{"b": 300}]}]),
+            json!({"a": [{"b": 300.0}]}),
+        ),
         (json!({"a": 1}), json!([{"op": "add", "path": "/b"}]), json!({"a": 1, "b": null})),
         (json!({"a": 1}), json!([{"op": "test", "path": "", "value": {"a": 1}}]), json!({"a": 1})),
         (json!({"a": 1}), json!([{"op": "replace", "path": "", "value": {"b": 1}}]), json!({"b": 1})),

@@ -2830,7 +2830,7 @@ impl Validate for Worded {
                 FieldError::in_words(
                     &at,
                     Reason::TooMany,
-                    &json(&self.data),
+                    &self.data.len().to_string(),
                     "is too large",
                 ),
             )

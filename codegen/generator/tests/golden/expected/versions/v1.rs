@@ -108,6 +108,63 @@ impl object::Kind for Gadget {
     const RESOURCE: &'static ResourceDef = &GADGET_RESOURCE;
 }
 
+/// Where a gadget belongs. It has one owner.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GadgetHome {
+    /// The house.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub house: String,
+    /// The room in it.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub room: String,
+    /// Its shelf.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shelf: Option<i32>,
+}
+
+impl SetDefaults for GadgetHome {}
+
+impl Validate for GadgetHome {}
+
+/// The table of [`GadgetHome`].
+pub static GADGET_HOME_TYPE: TypeDef = TypeDef {
+    name: "versions.example.io.v1.GadgetHome",
+    short_name: "GadgetHome",
+    fields: &[
+        FieldDef {
+            name: "house",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "room",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "shelf",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: true,
+    size: size_of::<GadgetHome>(),
+};
+
+impl ObjectType for GadgetHome {
+    const TYPE: &'static TypeDef = &GADGET_HOME_TYPE;
+}
+
 /// How a gadget looks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -198,6 +255,43 @@ impl ObjectType for GadgetPart {
     const TYPE: &'static TypeDef = &GADGET_PART_TYPE;
 }
 
+/// Where a gadget is. It has one owner, in each version.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GadgetPlace {
+    /// The street.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub street: String,
+}
+
+impl SetDefaults for GadgetPlace {}
+
+impl Validate for GadgetPlace {}
+
+/// The table of [`GadgetPlace`].
+pub static GADGET_PLACE_TYPE: TypeDef = TypeDef {
+    name: "versions.example.io.v1.GadgetPlace",
+    short_name: "GadgetPlace",
+    fields: &[
+        FieldDef {
+            name: "street",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: true,
+    size: size_of::<GadgetPlace>(),
+};
+
+impl ObjectType for GadgetPlace {
+    const TYPE: &'static TypeDef = &GADGET_PLACE_TYPE;
+}
+
 /// What is wanted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -265,6 +359,18 @@ pub struct GadgetSpec {
     /// Whether it rests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disabled: Option<bool>,
+    /// Where it belongs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub home: Option<GadgetHome>,
+    /// Where it is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<GadgetPlace>,
+    /// What is around it.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub zone: String,
 }
 
 impl SetDefaults for GadgetSpec {
@@ -397,8 +503,24 @@ pub static GADGET_SPEC_TYPE: TypeDef = TypeDef {
             shape: Shape::Scalar(Scalar::Boolean),
             ..FieldDef::PLAIN
         },
+        FieldDef {
+            name: "home",
+            shape: Shape::Object(&GADGET_HOME_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "place",
+            shape: Shape::Object(&GADGET_PLACE_TYPE),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "zone",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
     ],
-    by_name: &[2, 13, 7, 1, 5, 0, 9, 6, 3, 11, 4, 12, 8, 10],
+    by_name: &[2, 13, 7, 1, 14, 5, 0, 9, 6, 3, 15, 11, 4, 12, 8, 10, 16],
     atomic: false,
     size: size_of::<GadgetSpec>(),
 };

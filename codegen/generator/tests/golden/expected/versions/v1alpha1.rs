@@ -137,6 +137,10 @@ pub static GADGET_RESOURCE: ResourceDef = ResourceDef {
                 annotation: Some("versions.example.io/v1alpha1-parts"),
             },
         ],
+        wholes: conversion::Wholes {
+            below: &[],
+            above: &[],
+        },
     }),
     type_def: &GADGET_TYPE,
     schema_name: "versions.example.io.v1alpha1.Gadget",
@@ -205,6 +209,18 @@ pub struct GadgetSpec {
     /// Whether it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
+    /// The house and the room in it.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub room: String,
+    /// Its shelf.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shelf: Option<i32>,
+    /// Where it is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<crate::versions::v1beta1::GadgetPlace>,
 }
 
 impl SetDefaults for GadgetSpec {
@@ -292,8 +308,24 @@ pub static GADGET_SPEC_TYPE: TypeDef = TypeDef {
             shape: Shape::Scalar(Scalar::Boolean),
             ..FieldDef::PLAIN
         },
+        FieldDef {
+            name: "room",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "shelf",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "place",
+            shape: Shape::Object(&crate::versions::v1beta1::GADGET_PLACE_TYPE),
+            ..FieldDef::PLAIN
+        },
     ],
-    by_name: &[4, 8, 2, 9, 1, 0, 6, 5, 3, 7],
+    by_name: &[4, 8, 2, 9, 1, 0, 6, 12, 5, 10, 3, 11, 7],
     atomic: false,
     size: size_of::<GadgetSpec>(),
 };

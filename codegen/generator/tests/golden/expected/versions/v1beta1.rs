@@ -124,11 +124,19 @@ pub static GADGET_RESOURCE: ResourceDef = ResourceDef {
             },
             conversion::Step {
                 at: &[],
-                below: &[&["spec", "colour"], &["spec", "front"], &["spec", "back"]],
+                below: &[
+                    &["spec", "colour"],
+                    &["spec", "front"],
+                    &["spec", "back"],
+                    &["spec", "shelf"],
+                    &["spec", "place", "zone"],
+                ],
                 above: &[
                     &["spec", "look", "colour"],
                     &["spec", "back"],
                     &["spec", "front"],
+                    &["spec", "home", "shelf"],
+                    &["spec", "zone"],
                 ],
                 how: conversion::How::Move,
                 annotation: None,
@@ -196,7 +204,18 @@ pub static GADGET_RESOURCE: ResourceDef = ResourceDef {
                 how: conversion::How::Function(crate::conversions::negated),
                 annotation: None,
             },
+            conversion::Step {
+                at: &[],
+                below: &[&["spec", "room"]],
+                above: &[&["spec", "home", "house"], &["spec", "home", "room"]],
+                how: conversion::How::Split("/"),
+                annotation: Some("versions.example.io/v1beta1-room"),
+            },
         ],
+        wholes: conversion::Wholes {
+            below: &[&["spec", "place"]],
+            above: &[&["spec", "home"], &["spec", "place"]],
+        },
     }),
     type_def: &GADGET_TYPE,
     schema_name: "versions.example.io.v1beta1.Gadget",
@@ -258,6 +277,55 @@ pub static GADGET_PART_TYPE: TypeDef = TypeDef {
 
 impl ObjectType for GadgetPart {
     const TYPE: &'static TypeDef = &GADGET_PART_TYPE;
+}
+
+/// Where a gadget is. It has one owner.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GadgetPlace {
+    /// The street.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub street: String,
+    /// What is around it.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub zone: String,
+}
+
+impl SetDefaults for GadgetPlace {}
+
+impl Validate for GadgetPlace {}
+
+/// The table of [`GadgetPlace`].
+pub static GADGET_PLACE_TYPE: TypeDef = TypeDef {
+    name: "versions.example.io.v1beta1.GadgetPlace",
+    short_name: "GadgetPlace",
+    fields: &[
+        FieldDef {
+            name: "street",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "zone",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: true,
+    size: size_of::<GadgetPlace>(),
+};
+
+impl ObjectType for GadgetPlace {
+    const TYPE: &'static TypeDef = &GADGET_PLACE_TYPE;
 }
 
 /// What is wanted.
@@ -336,6 +404,18 @@ pub struct GadgetSpec {
     /// Whether it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
+    /// The house and the room in it.
+    #[serde(
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "presence::null_as_empty"
+    )]
+    pub room: String,
+    /// Its shelf.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shelf: Option<i32>,
+    /// Where it is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<GadgetPlace>,
 }
 
 impl SetDefaults for GadgetSpec {
@@ -461,8 +541,24 @@ pub static GADGET_SPEC_TYPE: TypeDef = TypeDef {
             shape: Shape::Scalar(Scalar::Boolean),
             ..FieldDef::PLAIN
         },
+        FieldDef {
+            name: "room",
+            shape: Shape::Scalar(Scalar::String),
+            omit_empty: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "shelf",
+            shape: Shape::Scalar(Scalar::Int32),
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "place",
+            shape: Shape::Object(&GADGET_PLACE_TYPE),
+            ..FieldDef::PLAIN
+        },
     ],
-    by_name: &[7, 12, 2, 0, 13, 1, 5, 10, 6, 3, 8, 4, 9, 11],
+    by_name: &[7, 12, 2, 0, 13, 1, 5, 10, 6, 3, 16, 8, 14, 4, 15, 9, 11],
     atomic: false,
     size: size_of::<GadgetSpec>(),
 };
@@ -581,6 +677,10 @@ pub static RELAY_RESOURCE: ResourceDef = ResourceDef {
                 annotation: Some("versions.example.io/v1beta1-target"),
             },
         ],
+        wholes: conversion::Wholes {
+            below: &[&["spec", "target"]],
+            above: &[],
+        },
     }),
     type_def: &RELAY_TYPE,
     schema_name: "versions.example.io.v1beta1.Relay",
