@@ -468,8 +468,19 @@ pub fn the_rest() {
                 "/spec/containers/0/lifecycle",
                 json!({"preStop": {"sleep": {"seconds": 31}}, "postStart": {"sleep": {"seconds": -1}}}),
                 &[
-                    "spec.containers[0].lifecycle.postStart.sleep: Invalid value: -1: must be non-negative and less than terminationGracePeriodSeconds (30)",
-                    "spec.containers[0].lifecycle.preStop.sleep: Invalid value: 31: must be non-negative and less than terminationGracePeriodSeconds (30)",
+                    "spec.containers[0].lifecycle.postStart.sleep: Invalid value: -1: must be greater than 0 and less than terminationGracePeriodSeconds (30). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.",
+                    "spec.containers[0].lifecycle.preStop.sleep: Invalid value: 31: must be greater than 0 and less than terminationGracePeriodSeconds (30). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.",
+                ],
+            ),
+            (
+                "/spec/initContainers",
+                json!([{
+                    "name": "i", "image": "x:1", "restartPolicy": "Always",
+                    "lifecycle": {"preStop": {"sleep": {"seconds": 31}}, "postStart": {"sleep": {"seconds": 0}}},
+                }]),
+                &[
+                    "spec.initContainers[0].lifecycle.postStart.sleep: Invalid value: 0: must be greater than 0 and less than terminationGracePeriodSeconds (30). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.",
+                    "spec.initContainers[0].lifecycle.preStop.sleep: Invalid value: 31: must be greater than 0 and less than terminationGracePeriodSeconds (30). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.",
                 ],
             ),
             (

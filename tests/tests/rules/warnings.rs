@@ -222,7 +222,7 @@ pub fn volumes_of_pods() {
             (
                 "/spec/volumes",
                 volume("gitRepo", json!({"repository": "r"})),
-                &["spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+"],
+                &["spec.volumes[0].gitRepo: deprecated in v1.11"],
             ),
             (
                 "/spec/volumes",

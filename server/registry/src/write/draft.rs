@@ -41,7 +41,7 @@ pub struct Draft<'w> {
     pub placed: Placed<'w>,
     /// Fields that this write does not own, whatever values they have.
     pub unowned: Vec<FieldPath>,
-    /// A new object before plugins changed it, where they add what has no path.
+    /// A new object before plugins and its kind changed it, where they add what has no path.
     pub before_plugins: Option<Tree>,
     /// What must still hold when the write commits.
     pub conditions: Vec<Condition>,

@@ -141,11 +141,14 @@ fn own_changed(
     }
 }
 
-/// Whether the client gets the warnings of validation: only for writes of the main path, and where
-/// generations are counted, only for writes that begin a new one.
+/// Whether a client that changes an object gets the warnings of validation: only for writes of the main path of
+/// kinds that warn then, and where generations are counted, only for writes that begin a new one.
 fn hears_warnings(attempt: Attempt<'_>, current: &Current, new: &Tree) -> bool {
+    let (target, resource) = (attempt.target, attempt.target.resource);
     let begins = Meta::of(new).generation() != Meta::of(&current.tree).generation();
-    attempt.target.subresource.is_none() && (begins || !attempt.target.resource.def.counts_generation)
+    target.subresource.is_none()
+        && resource.behaviour.warns_of_changes()
+        && (begins || !resource.def.counts_generation)
 }
 
 /// The object of a kind with nothing set.
