@@ -49,6 +49,10 @@ impl Behaviour<Pod> for PodBehaviour {
         }
     }
 
+    fn keeps_owners(&self, subresource: &str) -> bool {
+        subresource == EPHEMERAL_CONTAINERS
+    }
+
     fn is_found_by_controller(&self) -> bool {
         true
     }

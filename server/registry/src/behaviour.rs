@@ -114,6 +114,11 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
         &[]
     }
 
+    /// Whether a write on this path leaves the owners of fields as they are, whoever writes.
+    fn keeps_owners(&self, _subresource: &str) -> bool {
+        false
+    }
+
     /// Fields that the behaviour or admission adds to a new object: a client owns them only if it sends them.
     fn added_fields(&self) -> &'static [FieldPath] {
         &[]
@@ -209,6 +214,9 @@ pub trait AnyBehaviour: Send + Sync {
     }
     fn kept_metadata(&self, _subresource: &str) -> &'static [FieldPath] {
         &[]
+    }
+    fn keeps_owners(&self, _subresource: &str) -> bool {
+        false
     }
     fn added_fields(&self) -> &'static [FieldPath] {
         &[]
@@ -337,6 +345,10 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
 
     fn kept_metadata(&self, subresource: &str) -> &'static [FieldPath] {
         self.behaviour.kept_metadata(subresource)
+    }
+
+    fn keeps_owners(&self, subresource: &str) -> bool {
+        self.behaviour.keeps_owners(subresource)
     }
 
     fn added_fields(&self) -> &'static [FieldPath] {

@@ -255,7 +255,9 @@ pub fn volumes_of_pods() {
                         {"secret": {"name": "s", "items": items(&["a/b"])}},
                     ]}),
                 ),
-                &[r#"volume "v" (Projected Secret "s"): overlapping paths: "a/b" with "a""#],
+                &[
+                    r#"volume "v" (Projected): overlapping paths: "a/b" (Secret "s") with "a" (ConfigMap "m")"#,
+                ],
             ),
         ],
     );

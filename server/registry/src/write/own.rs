@@ -126,6 +126,10 @@ fn own_changed(
     current: &mut Current,
     tree: &mut Tree,
 ) -> bool {
+    if attempt.target.resource.behaviour.keeps_owners(attempt.target.subresource_name()) {
+        MetaMut::of(tree).set_managed_fields(managed_fields::take_entries(&mut current.tree));
+        return false;
+    }
     match ownership {
         Ownership::Tracked { sent } => {
             let time = attempt.cx.core.now().to_string();
