@@ -21,7 +21,7 @@ pub use self::{
     daemon_set::daemon_set_spec,
     flowcontrol::{flow_schema, priority_level_configuration},
     pod::{
-        claims_of_ephemeral_volumes, conflicting_ports, ended_containers, hidden_variables,
+        claims_of_ephemeral_volumes, conflicting_ports, ended_containers, hidden_variables, label_keys,
         narrower_node_affinity, overlapping_files, pod_spec, pod_template_annotations, profiles_of_pod,
         profiles_of_template, projected, tolerations_again,
     },

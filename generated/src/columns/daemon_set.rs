@@ -42,7 +42,8 @@ pub fn daemon_set_selector(set: &Tree, _: &CellContext<'_>) -> Tree {
     let expressions = set.pointer("/spec/selector/matchExpressions").and_then(Tree::as_array);
     let expressions = expressions.into_iter().flatten().map(|it| (text(it, "/key"), requirement(it)));
     let mut parts: Vec<(&str, String)> = labels.chain(expressions).collect();
-    parts.sort();
+    // What is asked of the same label keeps its order.
+    parts.sort_by_key(|(key, _)| *key);
     parts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(",").into()
 }
 

@@ -1,5 +1,6 @@
 //! Pods: defaults that depend on images, limits and ports, and fields with an old name.
 
+use super::image;
 use crate::core::v1::{
     Container, EmptyDirVolumeSource, EphemeralContainer, ImageVolumeSource, Pod, PodSpec, Volume,
 };
@@ -57,38 +58,7 @@ pub fn image_volume(value: &mut ImageVolumeSource) {
 
 fn pull_policy(image: &str, policy: &mut String) {
     if policy.is_empty() {
-        let is_latest = tag(image).is_some_and(|tag| tag == "latest");
+        let is_latest = image::tag(image) == Some("latest");
         if is_latest { "Always" } else { "IfNotPresent" }.clone_into(policy);
-    }
-}
-
-/// The tag of an image, `latest` if it names none. None if a digest identifies the image.
-fn tag(image: &str) -> Option<&str> {
-    if image.contains('@') {
-        return None;
-    }
-    // A colon before the last slash belongs to the registry's port.
-    let name = image.rsplit('/').next().unwrap_or_default();
-    Some(name.split_once(':').map_or("latest", |(_, tag)| tag))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::tag;
-
-    #[test]
-    fn tags_follow_the_last_slash() {
-        for (image, expected) in [
-            ("x", Some("latest")),
-            ("x:latest", Some("latest")),
-            ("x:1", Some("1")),
-            ("h:5000/x", Some("latest")),
-            ("h:5000/a/x:v2", Some("v2")),
-            ("x@sha256:0123", None),
-            ("x:latest@sha256:0123", None),
-            ("", Some("latest")),
-        ] {
-            assert_eq!(tag(image), expected, "{image}");
-        }
     }
 }

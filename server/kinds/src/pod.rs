@@ -1,12 +1,17 @@
 //! `Pod`: its first status and its quality of service, how long it may take to end, and the containers that
 //! are added while it runs.
 
+mod affinity;
+mod app_armor;
 mod quality_of_service;
 
 use std::collections::BTreeMap;
 
-use orch_api::core::v1::{EphemeralContainer, Pod, PodCondition, PodIP, PodStatus};
-use orch_machinery::meta::Meta;
+use orch_api::{
+    core::v1::{EphemeralContainer, Pod, PodCondition, PodIP, PodStatus},
+    validators::profiles_of_pod,
+};
+use orch_machinery::{meta::Meta, table::RowCondition};
 use orch_registry::behaviour::{Behaviour, WriteInfo};
 use orch_runtime::{
     Tree, constraint,
@@ -14,6 +19,7 @@ use orch_runtime::{
     object::SetDefaults,
     path::Path,
     resource_def::FieldPath,
+    scalar::Time,
 };
 
 use crate::status_alone::WRITABLE_METADATA;
@@ -43,20 +49,21 @@ impl Behaviour<Pod> for PodBehaviour {
         }
     }
 
+    fn keeps_owners(&self, subresource: &str) -> bool {
+        subresource == EPHEMERAL_CONTAINERS
+    }
+
     fn is_found_by_controller(&self) -> bool {
         true
     }
 
     fn prepare(&self, pod: &mut Pod, old: Option<&Pod>, write: &WriteInfo<'_>) {
         match old {
-            None => begin_status(pod),
-            Some(old) => {
-                keep_spec(pod, old, write.subresource);
-                // A client that sends again what it sent changes nothing.
-                end_in_time(pod);
-            }
+            None => begin_status(pod, write.now),
+            Some(old) => keep_spec(pod, old, write.subresource),
         }
         match_addresses(&mut pod.status);
+        end_in_time(pod);
         // What containers request by default counts for the quality of service.
         SetDefaults::set_defaults(pod);
         if pod.status.qos_class.is_empty() {
@@ -64,21 +71,45 @@ impl Behaviour<Pod> for PodBehaviour {
         }
     }
 
+    fn adds_items(&self) -> bool {
+        true
+    }
+
+    fn complete(&self, pod: &mut Pod, write: &WriteInfo<'_>) -> Vec<String> {
+        affinity::complete(pod);
+        app_armor::complete(pod, write.vocabulary)
+    }
+
     fn validate(&self, pod: &Pod, old: Option<&Pod>, write: &WriteInfo<'_>, violations: &mut Validation<'_>) {
         let Some(old) = old else { return validate_new(pod, violations) };
-        if write.subresource == EPHEMERAL_CONTAINERS {
+        let mirror = write.vocabulary.label("config.mirror");
+        if write.subresource == EPHEMERAL_CONTAINERS && old.metadata.annotations.contains_key(&mirror) {
+            // Nothing else is told.
+            violations.take_errors();
+            let detail = "static pods do not support ephemeral containers";
+            violations.push(FieldError::forbidden(&Path::ROOT.key(""), detail));
+        } else if write.subresource == EPHEMERAL_CONTAINERS {
             validate_added_containers(pod, old, violations);
         } else if pod.spec.ephemeral_containers != old.spec.ephemeral_containers {
-            violations.push(FieldError::forbidden(&Path::ROOT.field("spec"), POD_MAY_CHANGE));
+            refuse_ephemeral_containers(violations);
         }
     }
 
-    fn normalize(&self, pod: &mut Pod) {
-        end_in_time(pod);
+    fn warns_of_changes(&self) -> bool {
+        false
     }
 
     fn may_be_removed(&self, pod: &Tree) -> bool {
         Meta::of(pod).deletion_grace_period_seconds().unwrap_or_default() == 0
+    }
+
+    fn row_condition(&self, pod: &Tree) -> Option<RowCondition> {
+        let (reason, message) = match pod.pointer("/status/phase").and_then(Tree::as_str)? {
+            "Succeeded" => ("Succeeded", "The pod has completed successfully."),
+            "Failed" => ("Failed", "The pod failed."),
+            _ => return None,
+        };
+        Some(RowCondition { type_: "Completed", reason, message })
     }
 
     fn grace_period(&self, pod: &Tree, asked: Option<i64>) -> Option<i64> {
@@ -93,7 +124,7 @@ impl Behaviour<Pod> for PodBehaviour {
 }
 
 /// A new pod waits for a node, and says so where a gate keeps it from getting one.
-fn begin_status(pod: &mut Pod) {
+fn begin_status(pod: &mut Pod, now: Time) {
     "Pending".clone_into(&mut pod.status.phase);
     if !pod.spec.scheduling_gates.is_empty() {
         pod.status.conditions.push(PodCondition {
@@ -101,6 +132,7 @@ fn begin_status(pod: &mut Pod) {
             status: "False".to_owned(),
             reason: "SchedulingGated".to_owned(),
             message: "Scheduling is blocked due to non-empty scheduling gates".to_owned(),
+            last_transition_time: Some(now),
             ..PodCondition::default()
         });
     }
@@ -145,10 +177,34 @@ fn validate_new(pod: &Pod, violations: &mut Validation<'_>) {
         let spec = Path::ROOT.field("spec");
         violations.push(FieldError::forbidden(&spec.field("ephemeralContainers"), "cannot be set on create"));
     }
+    if !pod.spec.scheduling_gates.is_empty() && !pod.spec.node_name.is_empty() {
+        let detail = "cannot be set until all schedulingGates have been cleared";
+        violations.push(FieldError::forbidden(&Path::ROOT.field("spec").field("nodeName"), detail));
+    }
+    profiles_of_pod(pod, &Path::ROOT, violations);
+    warn_of_name(pod, violations);
+}
+
+/// Warns of a name that is no host name, before all other warnings.
+fn warn_of_name(pod: &Pod, violations: &mut Validation<'_>) {
     let faults = constraint::dns_label(&pod.metadata.name);
-    if !faults.is_empty() {
-        let metadata = Path::ROOT.field("metadata");
-        violations.warn(&metadata.field("name"), format_args!("{NO_HOSTNAME}: [{}]", faults.join(" ")));
+    if faults.is_empty() {
+        return;
+    }
+    let others = violations.take_warnings();
+    let metadata = Path::ROOT.field("metadata");
+    violations.warn(&metadata.field("name"), format_args!("{NO_HOSTNAME}: [{}]", faults.join(" ")));
+    others.into_iter().for_each(|warning| violations.warn(&Path::ROOT, warning));
+}
+
+/// Ephemeral containers change on their own path only. Another change that is not allowed is told in the same
+/// words, and where the number of containers changes, nothing else is told.
+fn refuse_ephemeral_containers(violations: &mut Validation<'_>) {
+    let spec = Path::ROOT.field("spec");
+    let lists = ["containers", "initContainers"];
+    if !violations.has_error_at(&spec) && !lists.iter().any(|list| violations.has_error_at(&spec.field(list)))
+    {
+        violations.push(FieldError::forbidden(&spec, POD_MAY_CHANGE));
     }
 }
 

@@ -78,6 +78,19 @@ pub struct Row<'a> {
     pub bytes: &'a [u8],
     /// The object's type.
     pub def: &'static TypeDef,
+    /// What else is to be known of the row, such as that its object has done its work.
+    pub condition: Option<RowCondition>,
+}
+
+/// A condition of a row that is true. Tools hide rows by it.
+#[derive(Clone, Copy, Debug)]
+pub struct RowCondition {
+    /// `Completed`: the object has reached its end.
+    pub type_: &'static str,
+    /// The reason as one word.
+    pub reason: &'static str,
+    /// The reason as text.
+    pub message: &'static str,
 }
 
 /// Writes one table.
@@ -125,6 +138,9 @@ impl<'a> TableWriter<'a> {
         self.rows += 1;
         out.extend_from_slice(br#"{"cells":"#);
         write_list(row.cells, out);
+        if let Some(condition) = &row.condition {
+            write_condition(condition, out);
+        }
         out.extend_from_slice(br#","object":"#);
         match self.include {
             IncludeObject::Metadata => write_partial_object(row.tree, row.def, self.api_version, out),
@@ -176,6 +192,16 @@ fn write_columns(columns: &[ColumnDef], out: &mut Vec<u8>) {
     out.push(b']');
 }
 
+fn write_condition(condition: &RowCondition, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#","conditions":[{"type":"#);
+    write_json(&condition.type_, out);
+    out.extend_from_slice(br#","status":"True","reason":"#);
+    write_json(&condition.reason, out);
+    out.extend_from_slice(br#","message":"#);
+    write_json(&condition.message, out);
+    out.extend_from_slice(b"}]");
+}
+
 fn write_list(items: &[Tree], out: &mut Vec<u8>) {
     out.push(b'[');
     for (index, item) in items.iter().enumerate() {
@@ -206,7 +232,7 @@ mod tests {
         for tree in trees {
             let cells = cells(DEFAULT_COLUMNS, tree, &context(Time::from_unix_seconds(0)));
             let bytes = tree.to_string().into_bytes();
-            writer.row(&Row { cells: &cells, tree, bytes: &bytes, def: &BAG }, &mut out);
+            writer.row(&Row { cells: &cells, tree, bytes: &bytes, def: &BAG, condition: None }, &mut out);
         }
         writer.end(&mut out);
         serde_json::from_slice(&out).unwrap()

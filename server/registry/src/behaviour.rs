@@ -10,6 +10,7 @@
 
 use std::{collections::HashMap, marker::PhantomData, sync::Arc};
 
+use orch_machinery::table::RowCondition;
 use orch_runtime::{
     Tree,
     field_error::{FieldError, Validation},
@@ -41,6 +42,17 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
     /// Adjusts an object before defaults are filled; `old` is absent on create.
     fn prepare(&self, _object: &mut T, _old: Option<&T>, _write: &WriteInfo<'_>) {}
 
+    /// Fills in what follows from the rest of a new object, after plugins and before the rules. No manager owns
+    /// what is filled in. Returns warnings, which the client gets even if the object is refused.
+    fn complete(&self, _object: &mut T, _write: &WriteInfo<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Whether [`complete`](Behaviour::complete) adds what has no path, such as an item of a list or a map.
+    fn adds_items(&self) -> bool {
+        false
+    }
+
     /// Refuses a change before any other rule runs. The answer is 400 with this error alone.
     fn refuse_change(&self, _object: &T, _old: &T) -> Option<FieldError> {
         None
@@ -54,6 +66,11 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
         _write: &WriteInfo<'_>,
         _violations: &mut Validation<'_>,
     ) {
+    }
+
+    /// Whether a client that changes an object is warned of what is in it, as one that creates it is.
+    fn warns_of_changes(&self) -> bool {
+        true
     }
 
     /// Puts an object that is valid into the form in which it is stored. The rules have seen, and warned of,
@@ -103,6 +120,11 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
         &[]
     }
 
+    /// Whether a write on this path leaves the owners of fields as they are, whoever writes.
+    fn keeps_owners(&self, _subresource: &str) -> bool {
+        false
+    }
+
     /// Fields that the behaviour or admission adds to a new object: a client owns them only if it sends them.
     fn added_fields(&self) -> &'static [FieldPath] {
         &[]
@@ -143,6 +165,11 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
     fn annotations_of_the_whole(&self) -> &'static [&'static str] {
         &[]
     }
+
+    /// What a table says of the object's row besides its cells.
+    fn row_condition(&self, _object: &Tree) -> Option<RowCondition> {
+        None
+    }
 }
 
 /// The behaviour of a kind, for code that works with any kind. See [`Behaviour`] for each step. The defaults
@@ -150,6 +177,12 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
 #[allow(missing_docs, reason = "each method is the one of the same name of `Behaviour`")]
 pub trait AnyBehaviour: Send + Sync {
     fn prepare(&self, _object: &mut dyn ApiObject, _old: Option<&dyn ApiObject>, _write: &WriteInfo<'_>) {}
+    fn complete(&self, _object: &mut dyn ApiObject, _write: &WriteInfo<'_>) -> Vec<String> {
+        Vec::new()
+    }
+    fn adds_items(&self) -> bool {
+        false
+    }
     fn refuse_change(&self, _object: &dyn ApiObject, _old: &dyn ApiObject) -> Option<FieldError> {
         None
     }
@@ -160,6 +193,9 @@ pub trait AnyBehaviour: Send + Sync {
         _write: &WriteInfo<'_>,
         _violations: &mut Validation<'_>,
     ) {
+    }
+    fn warns_of_changes(&self) -> bool {
+        true
     }
     fn normalize(&self, _object: &mut dyn ApiObject) {}
     fn claim_sorts(&self) -> u16 {
@@ -186,6 +222,9 @@ pub trait AnyBehaviour: Send + Sync {
     fn kept_metadata(&self, _subresource: &str) -> &'static [FieldPath] {
         &[]
     }
+    fn keeps_owners(&self, _subresource: &str) -> bool {
+        false
+    }
     fn added_fields(&self) -> &'static [FieldPath] {
         &[]
     }
@@ -207,6 +246,9 @@ pub trait AnyBehaviour: Send + Sync {
     fn mark_deleted(&self, _object: &mut Tree) {}
     fn annotations_of_the_whole(&self) -> &'static [&'static str] {
         &[]
+    }
+    fn row_condition(&self, _object: &Tree) -> Option<RowCondition> {
+        None
     }
 }
 
@@ -252,6 +294,14 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
         self.behaviour.prepare(typed_mut(object), old.map(typed), write);
     }
 
+    fn complete(&self, object: &mut dyn ApiObject, write: &WriteInfo<'_>) -> Vec<String> {
+        self.behaviour.complete(typed_mut(object), write)
+    }
+
+    fn adds_items(&self) -> bool {
+        self.behaviour.adds_items()
+    }
+
     fn refuse_change(&self, object: &dyn ApiObject, old: &dyn ApiObject) -> Option<FieldError> {
         self.behaviour.refuse_change(typed(object), typed(old))
     }
@@ -264,6 +314,10 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
         violations: &mut Validation<'_>,
     ) {
         self.behaviour.validate(typed(object), old.map(typed), write, violations);
+    }
+
+    fn warns_of_changes(&self) -> bool {
+        self.behaviour.warns_of_changes()
     }
 
     fn normalize(&self, object: &mut dyn ApiObject) {
@@ -300,6 +354,10 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
         self.behaviour.kept_metadata(subresource)
     }
 
+    fn keeps_owners(&self, subresource: &str) -> bool {
+        self.behaviour.keeps_owners(subresource)
+    }
+
     fn added_fields(&self) -> &'static [FieldPath] {
         self.behaviour.added_fields()
     }
@@ -330,6 +388,10 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
 
     fn annotations_of_the_whole(&self) -> &'static [&'static str] {
         self.behaviour.annotations_of_the_whole()
+    }
+
+    fn row_condition(&self, object: &Tree) -> Option<RowCondition> {
+        self.behaviour.row_condition(object)
     }
 }
 

@@ -226,15 +226,20 @@ pub fn of_annotations_are_told_of_pods_and_templates() {
     );
     let placed = with(&pod(), "/spec/nodeName", json!("n"));
     let mirror = format!("{domain}/config.mirror");
-    for (key, what) in [(key, "AppArmor annotations"), (mirror, "mirror pod annotation")] {
-        let annotated = |value: &str| with(&placed, "/metadata/annotations", json!({&key: value}));
-        let (one, other) = (annotated("unconfined"), annotated("runtime/default"));
+    // The server adds the field to what has the annotation alone.
+    let field = json!({"appArmorProfile": {"type": "Unconfined"}});
+    let confined = with(&placed, "/spec/containers/0/securityContext", field);
+    for (key, what, base) in
+        [(key, "AppArmor annotations", &confined), (mirror, "mirror pod annotation", &placed)]
+    {
+        let annotated = |base: &Tree, value: &str| with(base, "/metadata/annotations", json!({&key: value}));
+        let (one, other) = (annotated(base, "unconfined"), annotated(base, "runtime/default"));
         let refused = |what_for: &str| {
             vec![format!("metadata.annotations[{key}]: Forbidden: may not {what_for} {what}")]
         };
-        assert_eq!(update_errors("Pod", &placed, &one), refused("add"));
+        assert_eq!(update_errors("Pod", &placed, &annotated(&placed, "unconfined")), refused("add"));
         assert_eq!(update_errors("Pod", &one, &other), refused("remove or update"));
-        assert_eq!(update_errors("Pod", &one, &placed), refused("remove or update"));
+        assert_eq!(update_errors("Pod", &one, base), refused("remove or update"));
         assert_eq!(update_errors("Pod", &one, &one), [""; 0]);
     }
 }
@@ -258,7 +263,7 @@ pub fn of_what_is_told_about_pods() {
         (json!({"hostIPs": [{"ip": "10.0.0.1"}]}), vec!["status.hostIPs[0].ip"]),
         (
             json!({"hostIP": "x", "hostIPs": [{"ip": "x"}, {"ip": "10.0.0.1"}, {"ip": "10.0.0.1"}]}),
-            vec!["status.hostIPs[0]", "status.hostIPs", "status.hostIPs[2]"],
+            vec!["status.hostIPs[0]", "status.hostIPs[2]", "status.hostIPs"],
         ),
     ] {
         // The class follows from the requests.

@@ -37,6 +37,11 @@ pub fn of_profiles() {
             ),
             (
                 pointer,
+                json!({"type": "Localhost", "localhostProfile": "x".repeat(4096)}),
+                &format!("{armor}: Too long: may not be more than 4095 bytes"),
+            ),
+            (
+                pointer,
                 json!({"type": "Unconfined", "localhostProfile": "x"}),
                 &format!("{armor}: Invalid value: \"x\": can only be set when AppArmor type is Localhost"),
             ),
@@ -148,6 +153,13 @@ pub fn of_nodes_and_neighbours() {
                 &pods,
                 term(json!({"matchLabelKeys": ["a"], "mismatchLabelKeys": ["a"]})),
                 &format!("{at}.matchLabelKeys[0]: Invalid value: \"a\": exists in both"),
+            ),
+            (
+                &pods,
+                term(json!({"labelSelector": {"matchLabels": {"a": "b"}, "matchExpressions": [
+                    {"key": "a", "operator": "Exists"},
+                ]}, "matchLabelKeys": ["b", "a"]})),
+                &format!("{at}[1]: Invalid value: \"a\": exists in both matchLabelKeys and labelSelector"),
             ),
             (&pods, term(json!({"labelSelector": bad})), &format!("{at}.labelSelector.matchLabels: Invalid")),
             (

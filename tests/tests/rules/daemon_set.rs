@@ -20,7 +20,7 @@ pub fn rules() {
     const ANNOTATION: &str = "spec.template.annotations: Invalid value: \"e f\": name part must consist of alphanumeric \
          characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  \
          or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-    const MISMATCH: &str = r#"spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`"#;
+    const MISMATCH: &str = r#"spec.template.metadata.labels: Invalid value: map[string]string{"app":"a"}: `selector` does not match template `labels`"#;
     assert_eq!(errors("DaemonSet", &daemon_set()), [""; 0]);
     let cases: Vec<(&str, Tree, &[&str])> = vec![
         ("/spec/selector", json!(null), &[MISMATCH]),
@@ -28,7 +28,7 @@ pub fn rules() {
         (
             "/spec/selector",
             json!({}),
-            &["spec.selector: Invalid value: {}: empty selector is invalid for daemonset"],
+            &["spec.selector: Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement(nil)}: empty selector is invalid for daemonset"],
         ),
         (
             "/spec/selector",
@@ -51,7 +51,7 @@ pub fn rules() {
             "/spec/template",
             json!({}),
             &[
-                "spec.template.metadata.labels: Invalid value: {}: `selector` does not match template `labels`",
+                "spec.template.metadata.labels: Invalid value: map[string]string(nil): `selector` does not match template `labels`",
                 "spec.template.spec.containers: Required value",
             ],
         ),
@@ -97,7 +97,7 @@ pub fn rules() {
             "/spec/updateStrategy/type",
             json!("Recreate"),
             &[
-                r#"spec.updateStrategy: Unsupported value: {"type":"Recreate"}: supported values: "RollingUpdate", "OnDelete""#,
+                r#"spec.updateStrategy: Unsupported value: apps.DaemonSetUpdateStrategy{Type:"Recreate", RollingUpdate:(*apps.RollingUpdateDaemonSet)(nil)}: supported values: "RollingUpdate", "OnDelete""#,
             ],
         ),
         (

@@ -46,7 +46,13 @@ pub fn what_the_downward_api_exposes() {
         (field("metadata.labels['example.com/x']"), None),
         (resource("limits.memory", "1Mi"), None),
         (field(""), Some("fieldRef.fieldPath: Required value".to_owned())),
-        (field("spec.x['a']"), Some(r#"fieldRef: Invalid value: "spec.x": does not support subscript"#.to_owned())),
+        (
+            field("spec.x['a']"),
+            Some(
+                r#"fieldRef.fieldPath: Invalid value: "spec.x['a']": error converting fieldPath: field label does not support subscript: spec.x['a']"#
+                    .to_owned(),
+            ),
+        ),
         (field("metadata.annotations['a b']"), Some(format!(r#"fieldRef: Invalid value: "a b": {name}"#))),
         (field("metadata.labels['a b']"), Some(format!(r#"fieldRef: Invalid value: "a b": {name}"#))),
         (resource("", "1"), Some("resourceFieldRef.resource: Required value".to_owned())),
@@ -295,7 +301,7 @@ pub fn resources_of_the_pod() {
                 "/spec/overhead",
                 json!({"requests.a.example/x": "1"}),
                 &[
-                    r#"spec.overhead.limits[requests.a.example/x]: Invalid value: "requests.a.example/x": doesn't follow extended resource name standard"#,
+                    r#"spec.overhead.limits[requests.a.example/x]: Invalid value: requests.a.example/x: doesn't follow extended resource name standard"#,
                 ],
             ),
             (
@@ -303,8 +309,8 @@ pub fn resources_of_the_pod() {
                 json!({"cpu": "-1", "disks": "1"}),
                 &[
                     r#"spec.overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0"#,
-                    r#"spec.overhead.limits[disks]: Invalid value: "disks": must be a standard resource type or fully qualified"#,
-                    r#"spec.overhead.limits[disks]: Invalid value: "disks": must be a standard resource for containers"#,
+                    r#"spec.overhead.limits[disks]: Invalid value: disks: must be a standard resource type or fully qualified"#,
+                    r#"spec.overhead.limits[disks]: Invalid value: disks: must be a standard resource for containers"#,
                 ],
             ),
             (
@@ -468,8 +474,19 @@ pub fn the_rest() {
                 "/spec/containers/0/lifecycle",
                 json!({"preStop": {"sleep": {"seconds": 31}}, "postStart": {"sleep": {"seconds": -1}}}),
                 &[
-                    "spec.containers[0].lifecycle.postStart.sleep: Invalid value: -1: must be non-negative and less than terminationGracePeriodSeconds (30)",
-                    "spec.containers[0].lifecycle.preStop.sleep: Invalid value: 31: must be non-negative and less than terminationGracePeriodSeconds (30)",
+                    "spec.containers[0].lifecycle.postStart.sleep: Invalid value: -1: must be greater than 0 and less than terminationGracePeriodSeconds (30). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.",
+                    "spec.containers[0].lifecycle.preStop.sleep: Invalid value: 31: must be greater than 0 and less than terminationGracePeriodSeconds (30). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.",
+                ],
+            ),
+            (
+                "/spec/initContainers",
+                json!([{
+                    "name": "i", "image": "x:1", "restartPolicy": "Always",
+                    "lifecycle": {"preStop": {"sleep": {"seconds": 31}}, "postStart": {"sleep": {"seconds": 0}}},
+                }]),
+                &[
+                    "spec.initContainers[0].lifecycle.postStart.sleep: Invalid value: 0: must be greater than 0 and less than terminationGracePeriodSeconds (30). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.",
+                    "spec.initContainers[0].lifecycle.preStop.sleep: Invalid value: 31: must be greater than 0 and less than terminationGracePeriodSeconds (30). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.",
                 ],
             ),
             (

@@ -222,7 +222,7 @@ pub fn volumes_of_pods() {
             (
                 "/spec/volumes",
                 volume("gitRepo", json!({"repository": "r"})),
-                &["spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+"],
+                &["spec.volumes[0].gitRepo: deprecated in v1.11"],
             ),
             (
                 "/spec/volumes",
@@ -255,7 +255,9 @@ pub fn volumes_of_pods() {
                         {"secret": {"name": "s", "items": items(&["a/b"])}},
                     ]}),
                 ),
-                &[r#"volume "v" (Projected Secret "s"): overlapping paths: "a/b" with "a""#],
+                &[
+                    r#"volume "v" (Projected): overlapping paths: "a/b" (Secret "s") with "a" (ConfigMap "m")"#,
+                ],
             ),
         ],
     );

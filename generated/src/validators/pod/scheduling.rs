@@ -1,13 +1,13 @@
 //! Scheduling: topology spread, and the nodes of a pod that is not scheduled yet.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use orch_runtime::{
     field_error::{FieldError, Rendered, Validation, json},
     path::Path,
 };
 
-use crate::core::v1::{NodeSelectorTerm, Pod, PodSpec, TopologySpreadConstraint};
+use crate::core::v1::{NodeSelectorTerm, Pod, PodAffinityTerm, PodSpec, TopologySpreadConstraint};
 
 /// No two constraints have the same topology key and the same `whenUnsatisfiable`: Rust, because the last of
 /// them is the one that counts.
@@ -56,4 +56,32 @@ fn terms(spec: &PodSpec) -> &[NodeSelectorTerm] {
     let affinity = spec.affinity.as_ref().and_then(|affinity| affinity.node_affinity.as_ref());
     let required = affinity.and_then(|it| it.required_during_scheduling_ignored_during_execution.as_ref());
     required.map(|selector| selector.node_selector_terms.as_slice()).unwrap_or_default()
+}
+
+/// Labels whose keys a term lists are asked for nothing else: Rust, because a new pod has a requirement for each
+/// of these keys already, and only one that follows another on the same label is too much.
+pub fn label_keys(value: &PodAffinityTerm, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if value.match_label_keys.is_empty() {
+        return;
+    }
+    if let Some(selector) = &value.label_selector {
+        let keys = value.match_label_keys.iter().enumerate();
+        let indexes: HashMap<&str, usize> = keys.map(|(index, key)| (key.as_str(), index)).collect();
+        let mut asked: HashSet<&str> = selector.match_labels.keys().map(String::as_str).collect();
+        for requirement in &selector.match_expressions {
+            let is_new = asked.insert(&requirement.key);
+            if let Some(index) = indexes.get(requirement.key.as_str()).filter(|_| !is_new) {
+                let detail = "exists in both matchLabelKeys and labelSelector";
+                cx.push(FieldError::invalid(&path.index(*index), &requirement.key, detail));
+            }
+        }
+    }
+    let other: HashSet<&str> = value.mismatch_label_keys.iter().map(String::as_str).collect();
+    let at = path.field("matchLabelKeys");
+    for (index, key) in
+        value.match_label_keys.iter().enumerate().filter(|(_, key)| other.contains(key.as_str()))
+    {
+        let detail = "exists in both matchLabelKeys and mismatchLabelKeys";
+        cx.push(FieldError::invalid(&at.index(index), key, detail));
+    }
 }

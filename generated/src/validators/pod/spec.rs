@@ -18,6 +18,10 @@ pub fn pod_spec(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
             container_resources(&container.resources, &list.index(index).field("resources"), cx);
         }
     }
+    let list = path.field("ephemeralContainers");
+    for (index, container) in value.ephemeral_containers.iter().enumerate() {
+        container_resources(&container.resources, &list.index(index).field("resources"), cx);
+    }
     topology_spreads(&value.topology_spread_constraints, &path.field("topologySpreadConstraints"), cx);
     overhead(&value.overhead, &path.field("overhead"), cx);
     if let Some(resources) = &value.resources {

@@ -57,7 +57,8 @@ pub fn write_row(
     let context = CellContext { vocabulary: resource.vocabulary, now };
     let cells = cells(columns_of(resource.def.columns), tree, &context);
     let def = resource.def.type_def;
-    table.row(&Row { cells: &cells, tree, bytes: document(stored), def }, out);
+    let condition = resource.behaviour.row_condition(tree);
+    table.row(&Row { cells: &cells, tree, bytes: document(stored), def, condition }, out);
 }
 
 /// The tree of a stored object, for forms that show a part of it.

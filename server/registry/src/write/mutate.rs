@@ -1,16 +1,24 @@
-//! The stage **mutate**: admission plugins change the object, or refuse the write.
+//! The stage **mutate**: admission plugins change the object, or refuse the write. Then the kind completes a new
+//! one.
 
-use super::{attempt::Attempt, draft::Draft, own::tree_of, plugins};
+use super::{attempt::Attempt, draft::Draft, own::tree_of, plugins, prepare::write_info};
 use crate::{error::Result, meter::Step};
 
-/// Lets plugins change the object.
+/// Lets plugins change the object, and the behaviour of its kind complete it.
 ///
 /// # Errors
 /// Of the plugin that refuses; 500 where the object has no structural form.
 pub async fn mutate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
-    if draft.old.is_none() && attempt.cx.core.admission().adds_items(attempt.target.resource.def) {
-        draft.as_asked = Some(tree_of(attempt.target.resource, &*draft.object)?);
+    let resource = attempt.target.resource;
+    let is_new = draft.old.is_none();
+    let admission = attempt.cx.core.admission();
+    if is_new && (admission.adds_items(resource.def) || resource.behaviour.adds_items()) {
+        draft.as_asked = Some(tree_of(resource, &*draft.object)?);
     }
     let mut request = plugins::request(attempt, draft);
-    attempt.cx.core.admit(Step::Mutate, &mut request).await
+    attempt.cx.core.admit(Step::Mutate, &mut request).await?;
+    if is_new {
+        attempt.cx.warn_all(resource.behaviour.complete(&mut *draft.object, &write_info(attempt)));
+    }
+    Ok(())
 }

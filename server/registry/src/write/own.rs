@@ -129,6 +129,10 @@ fn own_changed(
     current: &mut Current,
     tree: &mut Tree,
 ) -> bool {
+    if attempt.target.resource.behaviour.keeps_owners(attempt.target.subresource_name()) {
+        MetaMut::of(tree).set_managed_fields(managed_fields::take_entries(&mut current.tree));
+        return false;
+    }
     match ownership {
         Ownership::Tracked { sent } => {
             let time = attempt.cx.core.now().to_string();
@@ -151,11 +155,14 @@ fn own_changed(
     }
 }
 
-/// Whether the client gets the warnings of validation: only for writes of the main path, and where
-/// generations are counted, only for writes that begin a new one.
+/// Whether a client that changes an object gets the warnings of validation: only for writes of the main path of
+/// kinds that warn then, and where generations are counted, only for writes that begin a new one.
 fn hears_warnings(attempt: Attempt<'_>, current: &Current, new: &Tree) -> bool {
+    let (target, resource) = (attempt.target, attempt.target.resource);
     let begins = Meta::of(new).generation() != Meta::of(&current.tree).generation();
-    attempt.target.subresource.is_none() && (begins || !attempt.target.resource.def.counts_generation)
+    target.subresource.is_none()
+        && resource.behaviour.warns_of_changes()
+        && (begins || !resource.def.counts_generation)
 }
 
 /// The object of a kind with nothing set.

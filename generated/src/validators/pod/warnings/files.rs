@@ -1,6 +1,6 @@
 //! Warnings for files with overlapping paths.
 
-use std::{collections::BTreeSet, fmt};
+use std::{fmt, rc::Rc};
 
 use orch_runtime::{
     field_error::{Shown, Validation},
@@ -9,76 +9,112 @@ use orch_runtime::{
 
 use crate::core::v1::{DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection};
 
-/// How many files of a pod are compared with the others of their volume. Each is compared with all before it,
-/// and a list of sources is compared again for each source.
+/// How many files of a pod are compared with those before them in their volume.
 const MAX_COMPARED: usize = 4_000;
 
 /// Warns of two files in a volume with the same path, or with one path below the other: Rust, because no
 /// expression compares paths.
 pub fn overlapping_files(volumes: &[Volume], _path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut left = MAX_COMPARED;
-    let mut warn_of_overlapping_paths =
-        |paths: &[&str], what: fmt::Arguments<'_>, cx: &mut Validation<'_>| {
-            let compared = &paths[..paths.len().min(left)];
-            left -= compared.len();
-            overlapping_paths(compared, what, cx);
-        };
     for volume in volumes {
         let name = volume.name.shown();
         if let Some(source) = &volume.config_map {
-            let source_name = source.name.shown();
-            let what = format_args!("volume {name} (ConfigMap {source_name})");
-            warn_of_overlapping_paths(&paths(&source.items), what, cx);
+            let what = format_args!("volume {name} (ConfigMap {})", source.name.shown());
+            Files::default().add(paths(&source.items), what, &mut left, cx);
         }
         if let Some(source) = &volume.secret {
-            let source_name = source.secret_name.shown();
-            let what = format_args!("volume {name} (Secret {source_name})");
-            warn_of_overlapping_paths(&paths(&source.items), what, cx);
+            let what = format_args!("volume {name} (Secret {})", source.secret_name.shown());
+            Files::default().add(paths(&source.items), what, &mut left, cx);
         }
         if let Some(source) = &volume.downward_api {
-            warn_of_overlapping_paths(
-                &file_paths(&source.items),
-                format_args!("volume {name} (DownwardAPI)"),
-                cx,
-            );
+            let what = format_args!("volume {name} (DownwardAPI)");
+            Files::default().add(file_paths(&source.items), what, &mut left, cx);
         }
         let sources = volume.projected.iter().flat_map(|projected| projected.sources.iter().flatten());
-        let mut all = BTreeSet::new();
+        let (mut files, mut latest) = (Files::default(), Vec::new());
         for source in sources {
-            let (paths, what) = projection(source);
-            // The name of the volume may be long, and is written only where there is a warning.
-            let what = format_args!("volume {name} (Projected {what})");
-            warn_of_overlapping_paths(&paths, what, cx);
-            if all.len() > MAX_COMPARED {
-                break;
+            // Clients know that a source that lists no files counts as the one before it once more.
+            if let Some((paths, source)) = projection(source) {
+                (latest, files.source) = (paths, Some(source.into()));
             }
-            let together: BTreeSet<&str> = paths.iter().chain(&all).copied().collect();
-            let repeated = paths.iter().filter(|path| all.contains(*path)).copied();
-            let mut together: Vec<&str> = together.into_iter().chain(repeated).collect();
-            together.sort_unstable();
-            warn_of_overlapping_paths(&together, what, cx);
-            all.extend(paths);
+            files.add(latest.clone(), format_args!("volume {name} (Projected)"), &mut left, cx);
         }
     }
 }
 
-/// The paths of the files of a projected source, and the name of the source in warnings.
-fn projection(source: &VolumeProjection) -> (Vec<&str>, String) {
-    if let Some(source) = &source.config_map {
+/// The files of one volume so far.
+#[derive(Default)]
+struct Files<'v> {
+    all: Vec<File<'v>>,
+    /// Where files that are added come from, in a volume of several sources.
+    source: Option<Rc<str>>,
+}
+
+struct File<'v> {
+    path: &'v str,
+    source: Option<Rc<str>>,
+}
+
+impl fmt::Display for File<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.source {
+            None => out.write_str(&self.path.shown()),
+            Some(source) => write!(out, "{} ({source})", self.path.shown()),
+        }
+    }
+}
+
+impl<'v> Files<'v> {
+    /// Adds files, and warns of those that overlap with one before: Rust, because each is compared with all
+    /// before it, up to a number of them.
+    fn add(
+        &mut self,
+        paths: Vec<&'v str>,
+        what: fmt::Arguments<'_>,
+        left: &mut usize,
+        cx: &mut Validation<'_>,
+    ) {
+        for path in paths {
+            if *left == 0 || cx.is_full_of_warnings() {
+                return;
+            }
+            *left -= 1;
+            let file = File { path: path.trim_end_matches('/'), source: self.source.clone() };
+            for other in self.all.iter().filter(|other| overlap(file.path, other.path)) {
+                cx.warn(&Path::ROOT, format_args!("{what}: overlapping paths: {file} with {other}"));
+            }
+            self.all.push(file);
+        }
+    }
+}
+
+/// Whether two paths are the same, or one is below the other. Neither has a slash at its end.
+fn overlap(one: &str, other: &str) -> bool {
+    let is_at_or_below = |one: &str, other: &str| {
+        one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let is_given = !one.is_empty() && !other.is_empty();
+    is_given && (is_at_or_below(one, other) || is_at_or_below(other, one))
+}
+
+/// The paths of the files of a projected source, and the name of the source in warnings. None where it lists
+/// no files.
+fn projection(source: &VolumeProjection) -> Option<(Vec<&str>, String)> {
+    let (paths, name) = if let Some(source) = &source.config_map {
         (paths(&source.items), format!("ConfigMap {}", source.name.shown()))
     } else if let Some(source) = &source.secret {
         (paths(&source.items), format!("Secret {}", source.name.shown()))
     } else if let Some(source) = &source.downward_api {
         (file_paths(&source.items), "DownwardAPI".to_owned())
     } else if let Some(source) = &source.service_account_token {
-        (vec![&source.path], "ServiceAccountToken".to_owned())
-    } else if let Some(source) = &source.cluster_trust_bundle {
+        (vec![source.path.as_str()], "ServiceAccountToken".to_owned())
+    } else {
+        let source = source.cluster_trust_bundle.as_ref()?;
         let name = source.name.as_ref().or(source.signer_name.as_ref());
         let name = name.map(String::as_str).unwrap_or_default();
-        (vec![&source.path], format!("ClusterTrustBundle {}", name.shown()))
-    } else {
-        (Vec::new(), String::new())
-    }
+        (vec![source.path.as_str()], format!("ClusterTrustBundle {}", name.shown()))
+    };
+    (!paths.is_empty()).then_some((paths, name))
 }
 
 fn paths(items: &[KeyToPath]) -> Vec<&str> {
@@ -87,24 +123,4 @@ fn paths(items: &[KeyToPath]) -> Vec<&str> {
 
 fn file_paths(items: &[DownwardAPIVolumeFile]) -> Vec<&str> {
     items.iter().map(|item| item.path.as_str()).collect()
-}
-
-/// The paths of one source: Rust, because each is compared with all before it, up to a number of them.
-fn overlapping_paths(paths: &[&str], what: fmt::Arguments<'_>, cx: &mut Validation<'_>) {
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
-    for path in paths.iter().map(|path| path.trim_end_matches('/')) {
-        let hides = |other: &&&str| {
-            // Neither has a slash at its end.
-            let is_below = |one: &str, other: &str| one.starts_with(other);
-            !path.is_empty() && !other.is_empty() && (is_below(other, path) || is_below(path, other))
-        };
-        if let Some(other) = seen.iter().find(hides) {
-            if cx.is_full_of_warnings() {
-                return;
-            }
-            let text = format!("{what}: overlapping paths: {} with {}", path.shown(), other.shown());
-            cx.warn(&Path::ROOT, text);
-        }
-        seen.insert(path);
-    }
 }

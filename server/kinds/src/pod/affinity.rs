@@ -1,0 +1,48 @@
+//! Affinity of a new pod: keys of its own labels become requirements with the values that it has.
+
+use std::collections::BTreeMap;
+
+use orch_api::{
+    core::v1::{Pod, PodAffinityTerm, WeightedPodAffinityTerm},
+    meta::v1::{LabelSelector, LabelSelectorRequirement},
+};
+
+/// Adds a requirement to the selector of a term for each key of `matchLabelKeys` and `mismatchLabelKeys` that
+/// the pod has as a label.
+pub(super) fn complete(pod: &mut Pod) {
+    let labels = &pod.metadata.labels;
+    let Some(affinity) = &mut pod.spec.affinity else { return };
+    if let Some(near) = &mut affinity.pod_affinity {
+        of_terms(&mut near.required_during_scheduling_ignored_during_execution, labels);
+        of_weighted(&mut near.preferred_during_scheduling_ignored_during_execution, labels);
+    }
+    if let Some(apart) = &mut affinity.pod_anti_affinity {
+        of_terms(&mut apart.required_during_scheduling_ignored_during_execution, labels);
+        of_weighted(&mut apart.preferred_during_scheduling_ignored_during_execution, labels);
+    }
+}
+
+fn of_weighted(terms: &mut [WeightedPodAffinityTerm], labels: &BTreeMap<String, String>) {
+    for term in terms {
+        of_terms(std::slice::from_mut(&mut term.pod_affinity_term), labels);
+    }
+}
+
+fn of_terms(terms: &mut [PodAffinityTerm], labels: &BTreeMap<String, String>) {
+    for term in terms {
+        let Some(selector) = &mut term.label_selector else { continue };
+        require(selector, &term.match_label_keys, "In", labels);
+        require(selector, &term.mismatch_label_keys, "NotIn", labels);
+    }
+}
+
+fn require(selector: &mut LabelSelector, keys: &[String], operator: &str, labels: &BTreeMap<String, String>) {
+    for key in keys {
+        let Some(value) = labels.get(key) else { continue };
+        selector.match_expressions.push(LabelSelectorRequirement {
+            key: key.clone(),
+            operator: operator.to_owned(),
+            values: vec![value.clone()],
+        });
+    }
+}
