@@ -196,13 +196,23 @@ async fn headers_are_never_ignored() {
             send(&unknown, Method::GET, path, headers).await.refused(401, "Unauthorized");
         }
     }
+    for (headers, asked) in [
+        (&[("Impersonate-Group", "devs")][..], "{Group  devs    }"),
+        (&[("Impersonate-Uid", "7")], "{UID  7  authentication.orch.io/v1  }"),
+        (&[("Impersonate-Extra-A", "x")], "{UserExtra  x  authentication.orch.io/v1  a}"),
+        (&[("impersonate-user", "")], ""),
+    ] {
+        for client in [&admin, &bob] {
+            let answer = send(client, Method::GET, NAMESPACES, headers).await;
+            let problem = format!("requested [{asked}] without impersonating a user");
+            let expected = format!("Internal Server Error: {NAMESPACES:?}: {problem}\n");
+            assert_eq!((answer.status, answer.text()), (500, expected), "{headers:?}");
+        }
+        send(&unknown, Method::GET, NAMESPACES, headers).await.refused(401, "Unauthorized");
+    }
     for (headers, message) in [
-        (&[("Impersonate-Group", "devs")][..], "requested [groups] without impersonating a user"),
-        (&[("Impersonate-Uid", "7")], "requested [uid] without impersonating a user"),
-        (&[("Impersonate-Extra-A", "x")], r#"requested [extra "a"] without impersonating a user"#),
-        (&[("impersonate-user", "")], "requested [] without impersonating a user"),
         (
-            &[("Impersonate-User", "bob"), ("Impersonate-User", "admin")],
+            &[("Impersonate-User", "bob"), ("Impersonate-User", "admin")][..],
             "more than one user or uid to impersonate",
         ),
         (

@@ -60,7 +60,7 @@ fn the_subject_names_the_user_and_the_groups() {
     for byte in digest.as_ref() {
         write!(expected, "{byte:02x}").unwrap();
     }
-    assert_eq!(user.extra["authentication.example.io/credential-id"], [expected]);
+    assert_eq!(user.extra["authentication.example.com/credential-id"], [expected]);
     assert_eq!(user.extra.len(), 1);
 }
 

@@ -99,7 +99,7 @@ fn a_token_identifies_its_account() {
     assert_eq!((&user.name[..], &user.uid[..]), ("system:serviceaccount:n:robot", "u-robot"));
     assert_eq!(user.groups, ["system:serviceaccounts", "system:serviceaccounts:n", "system:authenticated"]);
     let extra: Vec<&str> = user.extra.keys().map(String::as_str).collect();
-    let prefix = "authentication.example.io";
+    let prefix = "authentication.example.com";
     let keys = ["credential-id", "node-name", "node-uid", "pod-name", "pod-uid"];
     assert_eq!(extra, keys.map(|key| format!("{prefix}/{key}")));
     assert_eq!(user.extra[&format!("{prefix}/pod-uid")], ["u-p"]);
