@@ -81,9 +81,12 @@ pub fn name_owners_here(resource: &ServedResource, tree: &mut Tree) -> LostManag
 /// Drops managed fields of versions that nobody knows, because nobody knows what their names mean.
 pub fn drop_owners_of_unknown_versions(resource: &ServedResource, tree: &mut Tree) -> LostManagers {
     let is_known = |entry: &Tree| {
-        let version = entry.get("apiVersion").and_then(Tree::as_str).unwrap_or_default();
-        // An entry that names no version is another fault.
-        version.is_empty()
+        let text = |name: &str| entry.get(name).and_then(Tree::as_str).unwrap_or_default();
+        let version = text("apiVersion");
+        // What is no entry at all is another fault, for which all that was sent counts as nothing.
+        let is_entry = matches!(text("operation"), "Apply" | "Update") && text("fieldsType") == "FieldsV1";
+        !is_entry
+            || version.is_empty()
             || version == resource.api_version
             || resource.forms.iter().any(|form| form.api_version == version)
     };

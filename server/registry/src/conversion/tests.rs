@@ -139,6 +139,10 @@ async fn owners_of_versions_that_are_gone_are_dropped() {
         assert_eq!(tree["metadata"]["managedFields"], json!([here]));
         assert_eq!(name_owners_here(resource, &mut tree), LostManagers::None);
         assert_eq!(tree["metadata"]["managedFields"], json!([here]));
+        let mut faulty = gone.clone();
+        faulty["operation"] = json!("Sometimes");
+        tree["metadata"]["managedFields"] = json!([faulty]);
+        assert_eq!(name_owners_here(resource, &mut tree), LostManagers::None, "it is refused as a whole");
         tree["metadata"]["managedFields"] = json!([gone]);
         assert_eq!(name_owners_here(resource, &mut tree), LostManagers::All);
         assert_eq!(tree["metadata"].get("managedFields"), None);
