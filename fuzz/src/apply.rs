@@ -23,7 +23,8 @@ pub fn run(bytes: &[u8]) {
 }
 
 fn applied(live: &Tree, config: &Tree, manager: &str) -> Option<Tree> {
-    let write = Write { manager, api_version: "v1", subresource: "", time: "t", reset: &[] };
+    let write =
+        Write { manager, api_version: "v1", subresource: "", time: "t", reset: &[], lost_managers: false };
     let application = Application { write, force: true, config };
     let empty = serde_json::json!({"metadata": {}});
     let merged = apply(&application, &empty, live, &SERVICE_ACCOUNT_TYPE).ok()?;

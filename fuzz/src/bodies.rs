@@ -13,8 +13,14 @@ use orch_machinery::{
 };
 use orch_runtime::{Tree, field_error::Validation, resource_def::ResourceDef};
 
-const WRITE: Write<'static> =
-    Write { manager: "m", api_version: "v1", subresource: "", time: "2024-01-02T03:04:05Z", reset: &[] };
+const WRITE: Write<'static> = Write {
+    manager: "m",
+    api_version: "v1",
+    subresource: "",
+    time: "2024-01-02T03:04:05Z",
+    reset: &[],
+    lost_managers: false,
+};
 
 pub fn json(input: &[u8]) {
     read(read_json, input);

@@ -19,7 +19,7 @@ pub fn run(input: &[u8]) {
     }
     let asked = headers.keys().filter(|name| name.as_str().starts_with("impersonate-"));
     let asked: usize = asked.map(|name| headers.get_all(name).iter().count()).sum();
-    match impersonation::wanted(&headers) {
+    match impersonation::wanted(&headers, || "authentication.orch.io".to_owned()) {
         Ok(None) => assert_eq!(asked, 0),
         Ok(Some(wanted)) => {
             let uids = headers.get_all("impersonate-uid").iter().count();
