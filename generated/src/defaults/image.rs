@@ -42,7 +42,7 @@ pub fn tag(image: &str) -> Option<&str> {
     }
 }
 
-/// The domain and the rest. What comes before the first slash is a domain if it could not be a part of a path.
+/// The domain and the rest. What comes before the first slash is a domain if it cannot be a part of a path.
 fn split_domain(image: &str) -> (Option<&str>, &str) {
     match image.split_once('/') {
         Some(("index.docker.io", rest)) => (Some(DEFAULT_DOMAIN), rest),
