@@ -42,7 +42,7 @@ pub fn tag(image: &str) -> Option<&str> {
     }
 }
 
-/// The domain and the rest. What comes before the first slash is a domain if it could not be a part of a path.
+/// The domain and the rest. What comes before the first slash is a domain if it cannot be a part of a path.
 fn split_domain(image: &str) -> (Option<&str>, &str) {
     match image.split_once('/') {
         Some(("index.docker.io", rest)) => (Some(DEFAULT_DOMAIN), rest),
@@ -117,7 +117,8 @@ mod tests {
 
     #[test]
     fn tags_follow_the_last_slash() {
-        let digest = format!("sha256:{}", "0".repeat(64));
+        let by_digest = format!("x@sha256:{}", "0".repeat(64));
+        let by_both = by_digest.replace('@', ":latest@");
         for (image, expected) in [
             ("x", Some("latest")),
             ("x:latest", Some("latest")),
@@ -128,8 +129,8 @@ mod tests {
             ("[::1]:5000/x", Some("latest")),
             ("a_b.c/x", Some("latest")),
             ("localhost/x:A_b.c-d", Some("A_b.c-d")),
-            (&format!("x@{digest}"), None),
-            (&format!("x:latest@{digest}"), Some("latest")),
+            (by_digest.as_str(), None),
+            (by_both.as_str(), Some("latest")),
         ] {
             assert_eq!(tag(image), expected, "{image}");
         }
@@ -141,7 +142,7 @@ mod tests {
         let long = "a".repeat(248);
         for image in ["", "X", "a//x", "/x", "x/", " x", "x ", "x:", "x:1:2", "a..b", "a___b", "-x", "h:p/x"]
             .into_iter()
-            .chain(["x@sha256:0123", "x@md5:0", &hexadecimal, &long, "a_b:1/x", "x:-1"])
+            .chain(["x@sha256:0123", "x@md5:0", hexadecimal.as_str(), long.as_str(), "a_b:1/x", "x:-1"])
         {
             assert_eq!(tag(image), None, "{image}");
         }

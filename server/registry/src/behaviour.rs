@@ -42,8 +42,8 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
     /// Adjusts an object before defaults are filled; `old` is absent on create.
     fn prepare(&self, _object: &mut T, _old: Option<&T>, _write: &WriteInfo<'_>) {}
 
-    /// Fills in what follows from the rest of a new object, after plugins and before the rules. No manager owns
-    /// what is filled in. Returns warnings, which the client gets even if the object is refused.
+    /// Fills in what follows from the rest of a new object, after plugins and before the rules. No manager
+    /// owns what is filled in. Returns warnings, which the client gets even if the object is refused.
     fn complete(&self, _object: &mut T, _write: &WriteInfo<'_>) -> Vec<String> {
         Vec::new()
     }

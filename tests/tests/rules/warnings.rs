@@ -171,6 +171,7 @@ pub fn annotations_that_became_fields() {
                     "seccomp.security.alpha.kubernetes.io/pod": "runtime/default",
                 }),
                 &[
+                    r#"metadata.annotations[container.apparmor.security.beta.kubernetes.io/c]: deprecated since v1.30; use the "appArmorProfile" field instead"#,
                     r#"metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: non-functional in v1.27+; use the "seccompProfile" field instead"#,
                     r#"metadata.annotations[container.seccomp.security.alpha.kubernetes.io/c]: non-functional in v1.27+; use the "seccompProfile" field instead"#,
                 ],
@@ -195,6 +196,13 @@ pub fn annotations_that_became_fields() {
                 json!({app_armor: "unconfined"}),
                 &[
                     r#"spec.template.metadata.annotations[container.apparmor.security.beta.kubernetes.io/c]: deprecated since v1.30; use the "appArmorProfile" field instead"#,
+                ],
+            ),
+            (
+                "/spec/template/spec/terminationGracePeriodSeconds",
+                json!(-1),
+                &[
+                    "spec.template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1",
                 ],
             ),
             (

@@ -58,8 +58,8 @@ fn terms(spec: &PodSpec) -> &[NodeSelectorTerm] {
     required.map(|selector| selector.node_selector_terms.as_slice()).unwrap_or_default()
 }
 
-/// Labels whose keys a term lists are asked for nothing else: Rust, because a new pod has a requirement for each
-/// of these keys already, and only one that follows another on the same label is too much.
+/// Labels whose keys a term lists are asked for nothing else: Rust, because a new pod has a requirement for
+/// each of these keys already, and only one that follows another on the same label is too much.
 pub fn label_keys(value: &PodAffinityTerm, path: &Path<'_>, cx: &mut Validation<'_>) {
     if value.match_label_keys.is_empty() {
         return;

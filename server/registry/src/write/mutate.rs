@@ -1,5 +1,5 @@
-//! The stage **mutate**: admission plugins change the object, or refuse the write. Then the kind completes a new
-//! one.
+//! The stage **mutate**: admission plugins change the object, or refuse the write. Then the kind completes a
+//! new one.
 
 use super::{attempt::Attempt, draft::Draft, own::tree_of, plugins, prepare::write_info};
 use crate::{error::Result, meter::Step};

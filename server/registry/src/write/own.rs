@@ -155,8 +155,8 @@ fn own_changed(
     }
 }
 
-/// Whether a client that changes an object gets the warnings of validation: only for writes of the main path of
-/// kinds that warn then, and where generations are counted, only for writes that begin a new one.
+/// Whether a client that changes an object gets the warnings of validation: only for writes of the main path
+/// of kinds that warn then, and where generations are counted, only for writes that begin a new one.
 fn hears_warnings(attempt: Attempt<'_>, current: &Current, new: &Tree) -> bool {
     let (target, resource) = (attempt.target, attempt.target.resource);
     let begins = Meta::of(new).generation() != Meta::of(&current.tree).generation();
