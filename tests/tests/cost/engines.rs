@@ -96,8 +96,14 @@ fn data(count: usize, value: &str) -> Tree {
     json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a"}, "data": data})
 }
 
-const WRITE: Write<'static> =
-    Write { manager: "me", api_version: "v1", subresource: "", time: "2024-01-02T03:04:05Z", reset: &[] };
+const WRITE: Write<'static> = Write {
+    manager: "me",
+    api_version: "v1",
+    subresource: "",
+    time: "2024-01-02T03:04:05Z",
+    reset: &[],
+    lost_managers: false,
+};
 
 /// The time of an update that changes all values of an object with these owners.
 fn update_time(values: usize, owners: Tree, given: Option<Tree>) -> Duration {
