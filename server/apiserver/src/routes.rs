@@ -278,7 +278,7 @@ fn perform<'a>(
             verb::delete::delete(cx, &DeleteRequest { target, options }).await
         }),
         Verb::DeleteCollection => Box::pin(async move {
-            let list = listing::list_to_delete(head.query, target)?;
+            let list = listing::list(head.query, target)?;
             let options = deletion::options_of_collection(cx.core, head.query, &sent)?;
             verb::delete_collection::delete_collection(cx, &DeleteCollectionRequest { list, options }).await
         }),

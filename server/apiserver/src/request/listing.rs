@@ -25,7 +25,7 @@ const WHEN_CONTINUED: &str = "resourceVersionMatch is forbidden when continue is
 /// The version that a read names.
 ///
 /// # Errors
-/// 500 without a reason where it is not a number.
+/// 400 where it is not a number.
 pub fn version(query: &Query) -> Result<Named> {
     Named::parse(query.text("resourceVersion"))
 }
@@ -34,20 +34,8 @@ pub fn version(query: &Query) -> Result<Named> {
 ///
 /// # Errors
 /// 400 for values that cannot be read and for fields that cannot be selected by, 422 for combinations that
-/// make no sense, 500 as of [`version`].
+/// make no sense.
 pub fn list<'r>(query: &'r Query, target: Target<'r>) -> Result<ListRequest<'r>> {
-    read_list(query, target, false)
-}
-
-/// The list of what a deletion of a collection removes. It is read page by page, whatever the limit.
-///
-/// # Errors
-/// As [`list`].
-pub fn list_to_delete<'r>(query: &'r Query, target: Target<'r>) -> Result<ListRequest<'r>> {
-    read_list(query, target, true)
-}
-
-fn read_list<'r>(query: &'r Query, target: Target<'r>, in_pages: bool) -> Result<ListRequest<'r>> {
     query.integer("timeoutSeconds")?;
     let limit = query.integer("limit")?.filter(|limit| *limit > 0).map(i64::cast_unsigned);
     let selection = selection(query, "")?;
@@ -58,13 +46,7 @@ fn read_list<'r>(query: &'r Query, target: Target<'r>, in_pages: bool) -> Result
         continue_token::check(token)?;
     }
     let start = if token.is_empty() {
-        let text = query.text("resourceVersion");
-        let is_exact = match version_match {
-            Some(version_match) => version_match == VersionMatch::Exact,
-            None => in_pages || limit.is_some(),
-        };
-        let version = if is_exact { Named::parse_exact(text)? } else { Named::parse(text)? };
-        ListStart::First { version, version_match }
+        ListStart::First { version: version(query)?, version_match }
     } else if matches!(query.text("resourceVersion"), "" | "0") {
         ListStart::Continued(token)
     } else {
@@ -77,14 +59,15 @@ fn read_list<'r>(query: &'r Query, target: Target<'r>, in_pages: bool) -> Result
 /// A watch.
 ///
 /// # Errors
-/// As of [`list`], and 422 for `sendInitialEvents` where the feature is off.
+/// As of [`list`], but 422 where the version is not a number, and for `sendInitialEvents` where the feature
+/// is off.
 pub fn watch<'r>(query: &Query, target: Target<'r>, has_initial_events: bool) -> Result<WatchRequest<'r>> {
     let seconds = query.integer("timeoutSeconds")?;
     query.integer("limit")?;
     let selection = selection(query, &target.name)?;
     check_versions(query, target.resource.vocabulary, Some(has_initial_events))?;
     selection.check(target.resource.def)?;
-    let version = version(query)?;
+    let version = start_version(query, &target)?;
     let timeout = seconds.and_then(|seconds| u64::try_from(seconds).ok()).filter(|seconds| *seconds > 0);
     Ok(WatchRequest {
         selection,
@@ -98,6 +81,22 @@ pub fn watch<'r>(query: &Query, target: Target<'r>, has_initial_events: bool) ->
 
 fn selection(query: &Query, named: &str) -> Result<Selection> {
     Selection::parse(query.text("labelSelector"), query.text("fieldSelector"), named)
+}
+
+/// The version that a watch starts after. The error names the resource, not the kind.
+fn start_version(query: &Query, target: &Target<'_>) -> Result<Named> {
+    let text = query.text("resourceVersion");
+    Named::parse(text).map_err(|_| {
+        let mut violations = Validation::new(target.resource.vocabulary);
+        let path = Path::ROOT.field("resourceVersion");
+        violations.push(FieldError::invalid(&path, text, "must be a version that the server gave"));
+        ApiError::Invalid {
+            group: target.resource.group.clone(),
+            kind: target.resource.def.plural.to_owned(),
+            name: String::new(),
+            errors: violations.into_errors(),
+        }
+    })
 }
 
 /// The combinations of version, match and initial events that make sense.

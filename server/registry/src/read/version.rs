@@ -55,24 +55,12 @@ pub enum Shown {
 }
 
 impl Named {
-    /// Reads `resourceVersion` of a request that is answered from memory.
-    ///
-    /// # Errors
-    /// 500 without a reason, as in the reference, where it is not a number.
-    pub fn parse(text: &str) -> Result<Self> {
-        Self::read(text).map_err(ApiError::Unclassified)
-    }
-
-    /// The same for a list that shows exactly that version. The reference reads it from its store, and words
-    /// the fault as one of the client.
+    /// Reads `resourceVersion`. The reference blames itself for some of what is no number here; this server always
+    /// blames the client.
     ///
     /// # Errors
     /// 400 where it is not a number.
-    pub fn parse_exact(text: &str) -> Result<Self> {
-        Self::read(text).map_err(|fault| ApiError::BadRequest(format!("invalid resource version: {fault}")))
-    }
-
-    fn read(text: &str) -> std::result::Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self> {
         match text {
             "" => Ok(Named::Unset),
             text => match text.parse() {
@@ -84,11 +72,13 @@ impl Named {
     }
 }
 
-fn not_a_version(text: &str) -> String {
+fn not_a_version(text: &str) -> ApiError {
     let shown = text.shown();
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     let fault = if is_number { "value out of range" } else { "invalid syntax" };
-    format!("resourceVersion: Invalid value: {shown}: strconv.ParseUint: parsing {shown}: {fault}")
+    let field =
+        format!("resourceVersion: Invalid value: {shown}: strconv.ParseUint: parsing {shown}: {fault}");
+    ApiError::BadRequest(format!("invalid resource version: {field}"))
 }
 
 impl Shown {
