@@ -255,7 +255,7 @@ async fn a_kind_says_how_it_is_discovered_written_and_deleted() {
     let blind = told(&client.put(CORNER, &bakery()).await).0;
     assert_eq!(
         blind,
-        all(&["Invalid metadata.resourceVersion: Invalid value: 0: must be specified for an update"])
+        all(&["Invalid metadata.resourceVersion: Invalid value: 0x0: must be specified for an update"])
     );
     in_protobuf(&client).await;
     let deleted = client.delete(CORNER).await.expect(200);

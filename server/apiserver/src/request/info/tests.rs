@@ -98,7 +98,7 @@ fn what_does_not_exist_is_told_from_what_is_not_allowed() {
             "/api/v1/namespaces/ns/configmaps/%2e%2e",
             r#"Name parameter invalid: "..": may not be '..'"#,
         ),
-        ("PUT", "/api/v1/nodes/.", r#"Name parameter invalid: ".": may not be '.'"#),
+        ("PUT", "/api/v1/namespaces/ns/configmaps/.", r#"Name parameter invalid: ".": may not be '.'"#),
         (
             "DELETE",
             "/api/v1/namespaces/ns/configmaps/a%25b",
