@@ -365,7 +365,8 @@ impl Shown for Rendered {
     }
 }
 
-/// Renders a value without a text form of its own: objects, lists and maps, as JSON. A long one is cut.
+/// Renders a value without a text form of its own: objects, lists and maps, as JSON, but for lists of texts, which
+/// are shown as the reference shows them. A long one is cut.
 pub fn json<T: Serialize>(value: &T) -> String {
     let mut text = serde_json::to_value(value).map_or_else(|error| format!("<{error}>"), |tree| tree.shown());
     if text.len() > MAX_SHOWN {
@@ -469,10 +470,10 @@ mod tests {
         );
         assert_eq!(Some("a".to_owned()).shown(), r#""a""#);
         assert_eq!(json!({"b": [1, "x"], "a": null}).shown(), r#"{"a":null,"b":[1,"x"]}"#);
-        assert_eq!(json(&vec!["x", "y"]), r#"["x","y"]"#);
+        assert_eq!(json(&vec!["x", "y"]), r#"[]string{"x", "y"}"#);
         assert_eq!(json(&"x"), r#""x""#);
         let many = json(&vec!["é"; MAX_SHOWN]);
-        assert!(many.starts_with(r#"["é","é""#) && many.ends_with("..."), "it is cut");
+        assert!(many.starts_with(r#"[]string{"é", "é""#) && many.ends_with("..."), "it is cut");
         assert!(many.len() <= MAX_SHOWN + 3, "{}", many.len());
         let floats = [
             (0.0, "0"),

@@ -127,8 +127,8 @@ fn tree_of(resource: &ServedResource, object: &Object) -> Tree {
 
 /// Whether a manager owns the field at this path (`f:spec`, `f:priority`).
 pub(crate) fn is_owned(object: &Tree, path: &[&str]) -> bool {
-    let entries = object["metadata"]["managedFields"].as_array().unwrap();
-    entries.iter().any(|entry| {
+    let mut entries = object["metadata"]["managedFields"].as_array().into_iter().flatten();
+    entries.any(|entry| {
         let found = path.iter().try_fold(&entry["fieldsV1"], |fields, name| fields.get(name));
         found.is_some()
     })
