@@ -11,8 +11,7 @@ mod update;
 use orch_api::core::v1::{Service, ServiceSpec};
 use orch_registry::{
     behaviour::{Behaviour, WriteInfo},
-    claims::{Claim, Claimed},
-    error::Result,
+    claims::{Claim, Claimed, Unallocated},
 };
 use orch_runtime::{field_error::Validation, resource_def::FieldPath};
 
@@ -66,7 +65,7 @@ impl Behaviour<Service> for ServiceBehaviour {
         old: Option<&Service>,
         claimed: &Claimed<'_>,
         violations: &mut Validation<'_>,
-    ) -> Result<()> {
+    ) -> Result<(), Unallocated> {
         let old = old.map(|old| &old.spec);
         if let Some(old) = old {
             update::keep_allocated(&mut service.spec, old);
@@ -100,7 +99,7 @@ impl ServiceBehaviour {
         old: Option<&ServiceSpec>,
         claimed: &Claimed<'_>,
         violations: &mut Validation<'_>,
-    ) -> Result<()> {
+    ) -> Result<(), Unallocated> {
         families::fill(service, old, &self.network, violations);
         if !violations.is_empty() {
             return Ok(());
@@ -114,7 +113,7 @@ impl ServiceBehaviour {
         old: Option<&ServiceSpec>,
         claimed: &Claimed<'_>,
         violations: &mut Validation<'_>,
-    ) -> Result<()> {
+    ) -> Result<(), Unallocated> {
         let mut ports = Ports::new(&self.node_ports, claimed, old);
         if matches!(spec.type_.as_str(), "LoadBalancer" | "NodePort") {
             match old {

@@ -21,8 +21,7 @@ use orch_runtime::{
 };
 
 use crate::{
-    claims::{Claim, Claimed},
-    error::Result,
+    claims::{Claim, Claimed, Unallocated},
     kind_name::KindName,
 };
 
@@ -95,8 +94,8 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
     }
 
     /// Fills in what only the server can choose, such as a free address, before the rules are judged: the
-    /// object may be wrong in any way. Violations that are reported here are told alone. Two writes may choose
-    /// the same value; the one that commits second runs again.
+    /// object may be wrong in any way. Violations that are reported here are told alone. Two writes may
+    /// choose the same value; the one that commits second runs again.
     ///
     /// # Errors
     /// Other refusals than 422, such as 500 where nothing is left to choose from.
@@ -106,7 +105,7 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
         _old: Option<&T>,
         _claimed: &Claimed<'_>,
         _violations: &mut Validation<'_>,
-    ) -> Result<()> {
+    ) -> Result<(), Unallocated> {
         Ok(())
     }
 
@@ -213,7 +212,7 @@ pub trait AnyBehaviour: Send + Sync {
         _old: Option<&dyn ApiObject>,
         _claimed: &Claimed<'_>,
         _violations: &mut Validation<'_>,
-    ) -> Result<()> {
+    ) -> Result<(), Unallocated> {
         Ok(())
     }
     fn server_fields(&self, _subresource: &str) -> &'static [FieldPath] {
@@ -342,7 +341,7 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
         old: Option<&dyn ApiObject>,
         claimed: &Claimed<'_>,
         violations: &mut Validation<'_>,
-    ) -> Result<()> {
+    ) -> Result<(), Unallocated> {
         self.behaviour.allocate(typed_mut(object), old.map(typed), claimed, violations)
     }
 

@@ -28,6 +28,15 @@ impl Claim {
     }
 }
 
+/// Why nothing could be allocated, where that is no fault of one field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unallocated {
+    /// What the client asks for contradicts itself.
+    Contradiction(String),
+    /// There is nothing left, or not what the client asks for.
+    Failed(String),
+}
+
 /// All claims of a kind at one version of the store, as one object sees them.
 pub struct Claimed<'s> {
     snapshot: &'s Snapshot,
@@ -63,7 +72,7 @@ mod tests {
     use crate::{
         behaviour::{Behaviour, Behaviours},
         client::Client,
-        error::{ApiError, Result},
+        error::ApiError,
         options::DeletionOptions,
         test_core,
     };
@@ -86,7 +95,7 @@ mod tests {
             _old: Option<&ConfigMap>,
             claimed: &Claimed<'_>,
             violations: &mut Validation<'_>,
-        ) -> Result<()> {
+        ) -> Result<(), Unallocated> {
             for value in object.data.values().filter(|value| claimed.is_taken(0, value)) {
                 violations.push(FieldError::invalid(&Path::ROOT.field("data"), value.as_str(), "is taken"));
             }

@@ -125,7 +125,7 @@ pub fn rules() {
             "/spec/updateStrategy/rollingUpdate",
             json!({"maxUnavailable": "ten"}),
             &[
-                r#"spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "ten": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"#,
+                r#"spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:"ten"}: a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"#,
                 "spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0",
             ],
         ),

@@ -46,7 +46,7 @@ pub fn amounts_are_numbers_or_parts_and_only_one_is_given() {
         ("spec/minAvailable", json!("99999999999999999999999%"), vec![
             "spec.minAvailable: Invalid value: intstr.IntOrString{Type:1, IntVal:0, StrVal:\"99999999999999999999999%\"}: must not be greater than 100%".to_owned(),
         ]),
-        ("spec/minAvailable", json!("5"), vec![format!("spec.minAvailable: Invalid value: \"5\": {shape}")]),
+        ("spec/minAvailable", json!("5"), vec![format!("spec.minAvailable: Invalid value: intstr.IntOrString{{Type:1, IntVal:0, StrVal:\"5\"}}: {shape}")]),
         ("spec/minAvailable", json!("-5%"), vec![format!("spec.minAvailable: Invalid value: intstr.IntOrString{{Type:1, IntVal:0, StrVal:\"-5%\"}}: {shape}")]),
         ("spec/minAvailable", json!("%"), vec![format!("spec.minAvailable: Invalid value: intstr.IntOrString{{Type:1, IntVal:0, StrVal:\"%\"}}: {shape}")]),
         ("spec", json!({"minAvailable": 1, "maxUnavailable": -1}), vec![

@@ -239,10 +239,10 @@ pub fn rules_can_match() {
                 .to_owned(),
         ]),
         ("distinguisherMethod/type", json!("ByMood"), vec![
-            r#"spec.distinguisherMethod.type: Unsupported value: flowcontrol.FlowDistinguisherMethod{Type:"ByMood"}: supported values: "ByNamespace", "ByUser""#
+            r#"spec.distinguisherMethod.type: Unsupported value: "ByMood": supported values: "ByNamespace", "ByUser""#
                 .to_owned(),
         ]),
-        ("distinguisherMethod", json!({}), vec![r#"spec.distinguisherMethod.type: Unsupported value: flowcontrol.FlowDistinguisherMethod{Type:""}: supported values: "ByNamespace", "ByUser""#.to_owned()]),
+        ("distinguisherMethod", json!({}), vec![r#"spec.distinguisherMethod.type: Unsupported value: "": supported values: "ByNamespace", "ByUser""#.to_owned()]),
         ("rules/0/subjects/0/user/name", json!(""), vec![path("subjects[0].user.name: Required value")]),
         ("rules/0/subjects/2/serviceAccount/name", json!(""), vec![path(
             "subjects[2].serviceAccount.name: Required value",

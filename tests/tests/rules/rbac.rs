@@ -95,6 +95,7 @@ pub fn cluster_roles_may_reach_paths_and_collect_others() {
             "aggregationRule.clusterRoleSelectors[1].matchExpressions[0].values: Required value: must be specified when \
              `operator` is 'In' or 'NotIn'"
                 .to_owned(),
+            "aggregationRule.clusterRoleSelectors[1]: Invalid value: \"null\": invalid label selector.".to_owned(),
         ]),
     ] {
         let tree = with(&cluster_role(), pointer, value);

@@ -142,7 +142,6 @@ pub fn capacities() {
              alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. \
              'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
             "capacity: Invalid value: \"-1\": must be greater than or equal to 0",
-            "maximumVolumeSize: Invalid value: \"-1Gi\": must be greater than or equal to 0",
         ]
     );
     assert_eq!(

@@ -33,6 +33,11 @@ pub fn rules() {
             vec![
                 "spec.source.persistentVolumeName: Required value: must specify non empty persistentVolumeName"
                     .to_owned(),
+                "spec.source.persistentVolumeName: Invalid value: \"\": a lowercase RFC 1123 subdomain must consist of \
+                 lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character \
+                 (e.g. 'example.com', regex used for validation is \
+                 '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+                    .to_owned(),
             ],
         ),
         (

@@ -9,8 +9,8 @@ use super::{FieldError, Validation};
 use crate::path::Path;
 
 /// A field, and the order of what is below it. The field `"*"` stands for all fields that are not listed, and
-/// `""` for the place itself, which is otherwise one of those, or comes last where they are not listed. A field
-/// may be listed several times, each time with other fields below it.
+/// `""` for the place itself, which is otherwise one of those, or comes last where they are not listed. A
+/// field may be listed several times, each time with other fields below it.
 #[derive(Debug)]
 pub struct Order {
     /// The name of the field.

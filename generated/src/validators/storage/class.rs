@@ -1,6 +1,6 @@
 //! Storage classes: topology.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use orch_runtime::{
     field_error::{FieldError, Validation},
@@ -9,16 +9,21 @@ use orch_runtime::{
 
 use crate::{core::v1::TopologySelectorTerm, storage::v1::StorageClass};
 
-/// Topology terms are unique, and one that says nothing counts as told already, as in the reference: Rust,
-/// because the order in them means nothing.
+/// Topology terms are unique, and each is told once for every one before it that is the same. One that says
+/// nothing is the same as places that the reference keeps for all terms: Rust, because the order in terms
+/// means nothing.
 pub fn storage_class(value: &StorageClass, path: &Path<'_>, cx: &mut Validation<'_>) {
     let topologies = path.field("allowedTopologies");
-    let mut terms = HashSet::new();
+    let kept_places = value.allowed_topologies.len();
+    let mut terms = HashMap::new();
     for (index, term) in value.allowed_topologies.iter().enumerate() {
         let at = topologies.index(index);
-        if term.match_label_expressions.is_empty() || !terms.insert(topology_term(term)) {
+        let before = if term.match_label_expressions.is_empty() { kept_places } else { 0 };
+        let same: &mut usize = terms.entry(topology_term(term)).or_insert(before);
+        for _ in (0..*same).take_while(|_| !cx.is_full()) {
             cx.push(FieldError::duplicate(&at.field("matchLabelExpressions"), ""));
         }
+        *same += 1;
     }
 }
 

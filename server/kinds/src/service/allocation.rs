@@ -10,10 +10,7 @@ use std::{
 };
 
 use orch_api::core::v1::ServiceSpec;
-use orch_registry::{
-    claims::{Claim, Claimed},
-    error::{ApiError, Result},
-};
+use orch_registry::claims::{Claim, Claimed, Unallocated};
 use orch_runtime::{
     field_error::{FieldError, Rendered, Validation, json},
     path::Path,
@@ -54,7 +51,7 @@ pub(super) fn allocate_address(
     network: &ServiceNetwork,
     claimed: &Claimed<'_>,
     violations: &mut Validation<'_>,
-) -> Result<()> {
+) -> Result<(), Unallocated> {
     let is_headless = spec.cluster_ips.first().is_some_and(|first| first == NONE);
     if !has_addresses(spec) || is_headless || old.is_some_and(has_addresses) {
         return Ok(());
@@ -83,9 +80,8 @@ pub(super) fn allocate_address(
 }
 
 /// Nothing is left to choose from.
-fn full(what: &str) -> ApiError {
-    let public = format!("failed to allocate {what}: range is full");
-    ApiError::internal(public, "a service asks for more than there is")
+fn full(what: &str) -> Unallocated {
+    Unallocated::Failed(format!("failed to allocate {what}: range is full"))
 }
 
 /// What one write of a service finds out about ports of nodes.
@@ -119,7 +115,7 @@ impl<'a> Ports<'a> {
     }
 
     /// A free port.
-    fn choose(&mut self, what: &str) -> Result<i32> {
+    fn choose(&mut self, what: &str) -> Result<i32, Unallocated> {
         let mut left = self.left.clone();
         let free = left.find(|port| !self.own.contains(port) && !self.is_taken(*port));
         self.left = left;
@@ -137,7 +133,11 @@ impl<'a> Ports<'a> {
     ///
     /// # Errors
     /// 500 where no port is left.
-    pub(super) fn give(&mut self, spec: &mut ServiceSpec, violations: &mut Validation<'_>) -> Result<()> {
+    pub(super) fn give(
+        &mut self,
+        spec: &mut ServiceSpec,
+        violations: &mut Validation<'_>,
+    ) -> Result<(), Unallocated> {
         // From the end, so that the first of several counts.
         let asked = spec.ports.iter().rev().filter(|port| port.node_port != 0);
         let asked: HashMap<i32, i32> = asked.map(|port| (port.port, port.node_port)).collect();
@@ -175,7 +175,7 @@ impl<'a> Ports<'a> {
         spec: &mut ServiceSpec,
         old: &ServiceSpec,
         violations: &mut Validation<'_>,
-    ) -> Result<()> {
+    ) -> Result<(), Unallocated> {
         let mut had = update::node_ports(old);
         let mut used: HashSet<(String, i32)> = HashSet::new();
         let gives = needs_node_ports(spec);
@@ -192,7 +192,7 @@ impl<'a> Ports<'a> {
             }
             if !used.insert((port.protocol.clone(), port.node_port)) {
                 let message = format!("duplicate nodePort: {{{} {}}}", port.protocol, port.node_port);
-                return Err(ApiError::Unclassified(message));
+                return Err(Unallocated::Contradiction(message));
             }
         }
         Ok(())
@@ -202,15 +202,15 @@ impl<'a> Ports<'a> {
     ///
     /// # Errors
     /// 500 where it cannot have it.
-    pub(super) fn give_for_health(&mut self, spec: &mut ServiceSpec) -> Result<()> {
+    pub(super) fn give_for_health(&mut self, spec: &mut ServiceSpec) -> Result<(), Unallocated> {
         let asked = spec.health_check_node_port;
         if asked == 0 {
             spec.health_check_node_port = self.choose("a HealthCheck NodePort 0")?;
             return Ok(());
         }
         let Some(why) = self.ask(asked) else { return Ok(()) };
-        let public = format!("failed to allocate requested HealthCheck NodePort {asked}: {why}");
-        Err(ApiError::internal(public, "a service asks for a port that it cannot have"))
+        let message = format!("failed to allocate requested HealthCheck NodePort {asked}: {why}");
+        Err(Unallocated::Failed(message))
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use orch_api::core::v1::{Service, ServiceSpec};
 use orch_runtime::{
-    field_error::{FieldError, Rendered, Validation, json},
+    field_error::{FieldError, Reason, Rendered, Validation, json},
     object::ApiObject,
     path::Path,
 };
@@ -86,16 +86,29 @@ fn fill_policy(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
 fn report_related_faults(service: &Service, violations: &mut Validation<'_>) {
     let mut all = Validation::new(violations.vocabulary);
     service.validate(&mut all);
-    let place = |error: &FieldError| {
-        let field = error.field.split('[').next().unwrap_or_default();
-        let place = RELATED.iter().position(|related| *related == field)?;
-        let is_about_both = place == ADDRESSES && error.body.contains(OF_BOTH);
-        (!error.body.contains(OF_TYPES)).then_some(if is_about_both { 0 } else { place })
-    };
-    let mut related: Vec<(usize, FieldError)> =
+    let mut related: Vec<(Place, FieldError)> =
         all.into_errors().into_iter().filter_map(|error| Some((place(&error)?, error))).collect();
     related.sort_by_key(|(place, _)| *place);
     related.into_iter().for_each(|(_, error)| violations.push(error));
+}
+
+/// Where an error is told: which of the fields, which item of the families, and whether that is there twice.
+type Place = (usize, usize, bool);
+
+fn place(error: &FieldError) -> Option<Place> {
+    let (field, item) = error.field.split_once('[').unwrap_or((&error.field, ""));
+    let place = RELATED.iter().position(|related| *related == field)?;
+    if error.body.contains(OF_TYPES) {
+        return None;
+    }
+    Some(match place {
+        ADDRESSES if error.body.contains(OF_BOTH) => (0, 0, false),
+        ADDRESSES => (ADDRESSES, 0, false),
+        _ => {
+            let item = item.trim_end_matches(']').parse().unwrap_or_default();
+            (place, item, error.reason == Reason::Duplicate)
+        }
+    })
 }
 
 /// The policy of one family says that the second one goes, unless the client changes addresses or families

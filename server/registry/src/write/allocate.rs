@@ -11,7 +11,7 @@ use orch_storage::Condition;
 
 use super::{attempt::Attempt, draft::Draft, own::tree_of};
 use crate::{
-    claims::{Claim, Claimed},
+    claims::{Claim, Claimed, Unallocated},
     error::{ApiError, Result},
 };
 
@@ -32,7 +32,11 @@ pub fn allocate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
     let snapshot = attempt.cx.core.objects().snapshot(resource);
     let claimed = Claimed::new(&snapshot, &attempt.target.namespace, &draft.placed.name);
     let mut violations = Validation::new(attempt.cx.core.vocabulary());
-    behaviour.allocate(&mut *draft.object, draft.old.as_deref(), &claimed, &mut violations)?;
+    let allocated = behaviour.allocate(&mut *draft.object, draft.old.as_deref(), &claimed, &mut violations);
+    allocated.map_err(|unallocated| match unallocated {
+        Unallocated::Contradiction(message) => ApiError::Unclassified(message),
+        Unallocated::Failed(public) => ApiError::internal(public, "nothing could be allocated"),
+    })?;
     if !violations.is_empty() {
         return Err(ApiError::invalid(resource, &draft.placed.name, violations.into_errors()));
     }

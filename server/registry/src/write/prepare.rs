@@ -79,8 +79,8 @@ fn unowned_fields_of_new(attempt: Attempt<'_>, tree: &Tree) -> Vec<FieldPath> {
     unowned
 }
 
-/// Fields of a changed object that no manager owns by this write. A field that the server sets is owned by the
-/// client that sends another value than it has.
+/// Fields of a changed object that no manager owns by this write. A field that the server sets is owned by
+/// the client that sends another value than it has.
 fn unowned_fields_of_changed(attempt: Attempt<'_>, current: &Tree, tree: &Tree) -> Vec<FieldPath> {
     let set = attempt.target.resource.behaviour.server_fields(attempt.target.subresource_name());
     let is_sent = |path: &FieldPath| at(tree, path).is_some_and(|sent| at(current, path) != Some(sent));

@@ -20,7 +20,9 @@ pub(super) fn shown(emitter: &Emitter<'_>, usage: &Usage, operand: &Operand) -> 
             | Shape::Int64
             | Shape::Double
             | Shape::String(_)
-            | Shape::IntOrString,
+            | Shape::IntOrString
+            | Shape::Time
+            | Shape::MicroTime,
         ) => {
             let shown = emitter.import("orch_runtime::field_error", "Shown");
             quote!(#shown::shown(#reference))
