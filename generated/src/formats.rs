@@ -89,7 +89,7 @@ pub fn node_label(label: &str, words: &Vocabulary) -> Vec<String> {
     fault.into_iter().collect()
 }
 
-/// What quotas count besides the resources of containers, without those that begin with [`REQUESTS`].
+/// What quotas count besides the resources of containers and the requests of huge pages.
 const OF_QUOTAS: &[&str] = &[
     "configmaps",
     "limits.cpu",
