@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use orch_runtime::{rule::Pattern, vocabulary::Vocabulary};
+use orch_runtime::{constraint, rule::Pattern, vocabulary::Vocabulary};
 
 /// A domain is shorter than this, and a user name at most as long, in bytes.
 const DOMAIN_MAX: usize = 256;
@@ -89,9 +89,78 @@ pub fn node_label(label: &str, words: &Vocabulary) -> Vec<String> {
     fault.into_iter().collect()
 }
 
+/// What quotas count besides the resources of containers and the requests of huge pages.
+const OF_QUOTAS: &[&str] = &[
+    "configmaps",
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "persistentvolumeclaims",
+    "pods",
+    "replicationcontrollers",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+    "requests.storage",
+    "resourcequotas",
+    "secrets",
+    "services",
+    "services.loadbalancers",
+    "services.nodeports",
+    "storage",
+];
+/// What quotas put before the names of resources.
+const REQUESTS: &str = "requests.";
+const HUGE_PAGES: &str = "hugepages-";
+
+/// The name of a resource of containers: a standard one, one of the product, or one with a prefix of its own.
+pub fn container_resource(name: &str, words: &Vocabulary) -> Vec<String> {
+    let is_of_containers =
+        matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with(HUGE_PAGES);
+    let mut faults = constraint::qualified_name(name);
+    if !name.contains('/') {
+        let rest = name.strip_prefix(REQUESTS);
+        let is_of_quotas = rest.is_some_and(|rest| rest.starts_with(HUGE_PAGES)) || OF_QUOTAS.contains(&name);
+        if !is_of_containers && faults.is_empty() && !is_of_quotas {
+            faults.push("must be a standard resource type or fully qualified".to_owned());
+        }
+        if !is_of_containers {
+            faults.push("must be a standard resource for containers".to_owned());
+        }
+    } else if !name.contains(&format!("{}/", words.label_domain)) && !is_extended(name) {
+        faults.push("doesn't follow extended resource name standard".to_owned());
+    }
+    faults
+}
+
+/// Whether quotas can count the requests of a resource.
+fn is_extended(name: &str) -> bool {
+    let counted = format!("{REQUESTS}{name}");
+    !name.starts_with(REQUESTS) && constraint::qualified_name(&counted).is_empty()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::deletion_cost;
+    use super::{container_resource, deletion_cost};
+    use crate::ORCH;
+
+    #[test]
+    fn resources_of_containers_have_standard_names_or_prefixes() {
+        let of_containers = "must be a standard resource for containers";
+        let table: &[(&str, &[&str])] = &[
+            ("cpu", &[]),
+            ("hugepages-2Mi", &[]),
+            ("example.com/gpu", &[]),
+            ("requests.cpu", &[of_containers]),
+            ("requests.hugepages-2Mi", &[of_containers]),
+            ("disks", &["must be a standard resource type or fully qualified", of_containers]),
+            ("requests.example.com/gpu", &["doesn't follow extended resource name standard"]),
+        ];
+        for (name, faults) in table {
+            assert_eq!(container_resource(name, &ORCH), *faults, "{name}");
+        }
+        assert!(container_resource(&format!("{}/gpu", ORCH.label_domain), &ORCH).is_empty());
+    }
 
     #[test]
     fn costs_are_plain_numbers() {

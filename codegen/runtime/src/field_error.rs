@@ -9,7 +9,7 @@ mod order;
 
 pub use self::order::Order;
 
-use std::{borrow::Cow, fmt, sync::LazyLock};
+use std::{borrow::Cow, collections::BTreeMap, fmt, sync::LazyLock};
 
 use regex::Regex;
 use serde::Serialize;
@@ -355,6 +355,18 @@ impl Shown for serde_json::Value {
     }
 }
 
+/// Maps of texts are shown as the reference shows them.
+impl Shown for BTreeMap<String, String> {
+    fn shown(&self) -> String {
+        if self.is_empty() {
+            return "map[string]string(nil)".to_owned();
+        }
+        let entries: Vec<_> =
+            self.iter().map(|(key, value)| format!("{}:{}", key.shown(), value.shown())).collect();
+        format!("map[string]string{{{}}}", entries.join(", "))
+    }
+}
+
 /// A value whose text was made elsewhere, and is shown as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered(pub String);
@@ -470,6 +482,11 @@ mod tests {
         );
         assert_eq!(Some("a".to_owned()).shown(), r#""a""#);
         assert_eq!(json!({"b": [1, "x"], "a": null}).shown(), r#"{"a":null,"b":[1,"x"]}"#);
+        let labels = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+        };
+        assert_eq!(labels(&[]).shown(), "map[string]string(nil)");
+        assert_eq!(labels(&[("a", "1"), ("b", "")]).shown(), r#"map[string]string{"a":"1", "b":""}"#);
         assert_eq!(json(&vec!["x", "y"]), r#"[]string{"x", "y"}"#);
         assert_eq!(json(&"x"), r#""x""#);
         let many = json(&vec!["é"; MAX_SHOWN]);

@@ -71,8 +71,8 @@ impl Behaviour<Pod> for PodBehaviour {
         }
     }
 
-    fn adds_items(&self) -> bool {
-        true
+    fn adds_items(&self, pod: &Pod, write: &WriteInfo<'_>) -> bool {
+        affinity::adds_items(pod) || app_armor::adds_items(pod, write.vocabulary)
     }
 
     fn complete(&self, pod: &mut Pod, write: &WriteInfo<'_>) -> Vec<String> {

@@ -47,8 +47,9 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Whether [`complete`](Behaviour::complete) adds what has no path, such as an item of a list or a map.
-    fn adds_items(&self) -> bool {
+    /// Whether [`complete`](Behaviour::complete) may add to this new object what has no path, such as an item of
+    /// a list or a map.
+    fn adds_items(&self, _object: &T, _write: &WriteInfo<'_>) -> bool {
         false
     }
 
@@ -179,7 +180,7 @@ pub trait AnyBehaviour: Send + Sync {
     fn complete(&self, _object: &mut dyn ApiObject, _write: &WriteInfo<'_>) -> Vec<String> {
         Vec::new()
     }
-    fn adds_items(&self) -> bool {
+    fn adds_items(&self, _object: &dyn ApiObject, _write: &WriteInfo<'_>) -> bool {
         false
     }
     fn refuse_change(&self, _object: &dyn ApiObject, _old: &dyn ApiObject) -> Option<FieldError> {
@@ -297,8 +298,8 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
         self.behaviour.complete(typed_mut(object), write)
     }
 
-    fn adds_items(&self) -> bool {
-        self.behaviour.adds_items()
+    fn adds_items(&self, object: &dyn ApiObject, write: &WriteInfo<'_>) -> bool {
+        self.behaviour.adds_items(typed(object), write)
     }
 
     fn refuse_change(&self, object: &dyn ApiObject, old: &dyn ApiObject) -> Option<FieldError> {

@@ -111,10 +111,11 @@ pub fn found_text<'t>(find: impl FnOnce() -> Result<&'t str, Fault>) -> Option<&
     find().ok()
 }
 
-/// A value that an expression made, as errors show it: single values as they are, others as JSON.
+/// A value that an expression made, as errors show it: texts and numbers as they are, so that a text can be any
+/// form of a value, and quantities as texts.
 pub fn made_shown(make: impl FnOnce() -> Result<Value, Fault>) -> Option<String> {
     Some(match make().ok()? {
-        Value::Text(text) => text.shown(),
+        Value::Text(text) => text.to_string(),
         Value::Quantity(quantity) => quantity.to_string().shown(),
         Value::Int(number) => number.shown(),
         Value::Bool(flag) => flag.shown(),

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use orch_runtime::{
-    constraint,
-    field_error::{FieldError, Rendered, Validation},
+    field_error::{FieldError, Validation},
     path::Path,
     scalar::Quantity,
 };
@@ -13,38 +12,15 @@ use crate::core::v1::ResourceRequirements;
 
 const HUGE_PAGES: &str = "hugepages-";
 
-/// What quotas count besides the resources of containers.
-const OF_QUOTAS: [&str; 17] = [
-    "configmaps",
-    "limits.cpu",
-    "limits.ephemeral-storage",
-    "limits.memory",
-    "persistentvolumeclaims",
-    "pods",
-    "replicationcontrollers",
-    "requests.cpu",
-    "requests.ephemeral-storage",
-    "requests.memory",
-    "requests.storage",
-    "resourcequotas",
-    "secrets",
-    "services",
-    "services.loadbalancers",
-    "services.nodeports",
-    "storage",
-];
-
 /// No request exceeds its limit, and huge pages are whole: Rust, because messages show amounts of other
 /// entries, and pages are counted in thousandths.
 pub(super) fn container_resources(value: &ResourceRequirements, path: &Path<'_>, cx: &mut Validation<'_>) {
     let limits = path.field("limits");
     for (name, amount) in &value.limits {
-        resource_name(name, &limits.key(name), cx);
         huge_pages(name, amount, &limits.key(name), cx);
     }
     let requests = path.field("requests");
     for (name, amount) in &value.requests {
-        resource_name(name, &requests.key(name), cx);
         huge_pages(name, amount, &requests.key(name), cx);
         request_within(name, amount, &value.limits, path, cx);
     }
@@ -53,26 +29,8 @@ pub(super) fn container_resources(value: &ResourceRequirements, path: &Path<'_>,
 /// The overhead of a pod has the same rules as limits of a container.
 pub(super) fn overhead(amounts: &BTreeMap<String, Quantity>, path: &Path<'_>, cx: &mut Validation<'_>) {
     for (name, amount) in amounts {
-        let limits = path.field("limits");
-        resource_name(name, &limits.key(name), cx);
-        huge_pages(name, amount, &limits.key(name), cx);
+        huge_pages(name, amount, &path.field("limits").key(name), cx);
     }
-}
-
-/// Containers have resources of this name: Rust, because errors show the name without quotes.
-fn resource_name(name: &str, path: &Path<'_>, cx: &mut Validation<'_>) {
-    let is_extended = || !name.starts_with("requests.") && is_qualified(&format!("requests.{name}"));
-    let mut faults = constraint::qualified_name(name);
-    if !name.contains('/') && !is_of_containers(name) {
-        let is_known = name.starts_with("requests.hugepages-") || OF_QUOTAS.contains(&name);
-        if faults.is_empty() && !is_known {
-            faults.push("must be a standard resource type or fully qualified".to_owned());
-        }
-        faults.push("must be a standard resource for containers".to_owned());
-    } else if !is_native(name, cx.vocabulary.label_domain) && !is_extended() {
-        faults.push("doesn't follow extended resource name standard".to_owned());
-    }
-    cx.invalid_all(path, &Rendered(name.to_owned()), &faults);
 }
 
 /// A request is no more than its limit: Rust, because the message shows the amount of the limit.
@@ -118,13 +76,4 @@ fn is_multiple(amount: &Quantity, page: &Quantity) -> bool {
 /// Whether a resource has no prefix, or one of the product.
 fn is_native(name: &str, domain: &str) -> bool {
     !name.contains('/') || name.contains(&format!("{domain}/"))
-}
-
-/// Whether a resource without a prefix is one of containers.
-fn is_of_containers(name: &str) -> bool {
-    matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with(HUGE_PAGES)
-}
-
-fn is_qualified(name: &str) -> bool {
-    constraint::qualified_name(name).is_empty()
 }

@@ -61,27 +61,18 @@ fn terms(spec: &PodSpec) -> &[NodeSelectorTerm] {
 /// Labels whose keys a term lists are asked for nothing else: Rust, because a new pod has a requirement for
 /// each of these keys already, and only one that follows another on the same label is too much.
 pub fn label_keys(value: &PodAffinityTerm, path: &Path<'_>, cx: &mut Validation<'_>) {
-    if value.match_label_keys.is_empty() {
+    let Some(selector) = &value.label_selector else { return };
+    let keys = value.match_label_keys.iter().enumerate();
+    let indexes: HashMap<&str, usize> = keys.map(|(index, key)| (key.as_str(), index)).collect();
+    if indexes.is_empty() {
         return;
     }
-    if let Some(selector) = &value.label_selector {
-        let keys = value.match_label_keys.iter().enumerate();
-        let indexes: HashMap<&str, usize> = keys.map(|(index, key)| (key.as_str(), index)).collect();
-        let mut asked: HashSet<&str> = selector.match_labels.keys().map(String::as_str).collect();
-        for requirement in &selector.match_expressions {
-            let is_new = asked.insert(&requirement.key);
-            if let Some(index) = indexes.get(requirement.key.as_str()).filter(|_| !is_new) {
-                let detail = "exists in both matchLabelKeys and labelSelector";
-                cx.push(FieldError::invalid(&path.index(*index), &requirement.key, detail));
-            }
+    let mut asked: HashSet<&str> = selector.match_labels.keys().map(String::as_str).collect();
+    for requirement in &selector.match_expressions {
+        let is_new = asked.insert(&requirement.key);
+        if let Some(index) = indexes.get(requirement.key.as_str()).filter(|_| !is_new) {
+            let detail = "exists in both matchLabelKeys and labelSelector";
+            cx.push(FieldError::invalid(&path.index(*index), &requirement.key, detail));
         }
-    }
-    let other: HashSet<&str> = value.mismatch_label_keys.iter().map(String::as_str).collect();
-    let at = path.field("matchLabelKeys");
-    for (index, key) in
-        value.match_label_keys.iter().enumerate().filter(|(_, key)| other.contains(key.as_str()))
-    {
-        let detail = "exists in both matchLabelKeys and mismatchLabelKeys";
-        cx.push(FieldError::invalid(&at.index(index), key, detail));
     }
 }

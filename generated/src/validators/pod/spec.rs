@@ -9,7 +9,7 @@ use super::{
 };
 use crate::core::v1::{Pod, PodSpec, PodTemplateSpec};
 
-/// Names and amounts of resources are valid, and nodes are spread once by each key.
+/// Amounts of resources are valid, and nodes are spread once by each key.
 pub fn pod_spec(value: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     for (field, containers) in [("containers", &value.containers), ("initContainers", &value.init_containers)]
     {

@@ -22,6 +22,25 @@ pub(super) fn complete(pod: &mut Pod) {
     }
 }
 
+/// Whether a term names keys of labels.
+pub(super) fn adds_items(pod: &Pod) -> bool {
+    let Some(affinity) = &pod.spec.affinity else { return false };
+    let near = affinity.pod_affinity.as_ref().is_some_and(|near| {
+        let preferred = &near.preferred_during_scheduling_ignored_during_execution;
+        name_keys(&near.required_during_scheduling_ignored_during_execution, preferred)
+    });
+    let apart = affinity.pod_anti_affinity.as_ref().is_some_and(|apart| {
+        let preferred = &apart.preferred_during_scheduling_ignored_during_execution;
+        name_keys(&apart.required_during_scheduling_ignored_during_execution, preferred)
+    });
+    near || apart
+}
+
+fn name_keys(required: &[PodAffinityTerm], preferred: &[WeightedPodAffinityTerm]) -> bool {
+    let mut terms = required.iter().chain(preferred.iter().map(|it| &it.pod_affinity_term));
+    terms.any(|term| !term.match_label_keys.is_empty() || !term.mismatch_label_keys.is_empty())
+}
+
 fn of_weighted(terms: &mut [WeightedPodAffinityTerm], labels: &BTreeMap<String, String>) {
     for term in terms {
         of_terms(std::slice::from_mut(&mut term.pod_affinity_term), labels);

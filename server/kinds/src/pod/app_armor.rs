@@ -1,7 +1,7 @@
 //! The `AppArmor` profiles of a new pod. Annotations name them for nodes of old releases, fields for others;
 //! each is filled in from the other.
 
-use orch_api::core::v1::{AppArmorProfile, Pod};
+use orch_api::core::v1::{AppArmorProfile, Pod, SecurityContext};
 use orch_runtime::vocabulary::Vocabulary;
 
 const RUNTIME_DEFAULT: &str = "runtime/default";
@@ -19,7 +19,7 @@ pub(super) fn complete(pod: &mut Pod, vocabulary: &Vocabulary) -> Vec<String> {
         return warnings;
     }
     let of_pod = spec.security_context.as_ref().and_then(|security| security.app_armor_profile.clone());
-    let prefix = format!("container.apparmor.security.beta.{}/", vocabulary.label_domain);
+    let prefix = prefix(vocabulary);
     let containers = spec.init_containers.iter_mut().chain(&mut spec.containers);
     let containers = containers.map(|it| (&it.name, &mut it.security_context));
     let ephemeral = spec.ephemeral_containers.iter_mut().map(|it| (&it.name, &mut it.security_context));
@@ -42,6 +42,25 @@ pub(super) fn complete(pod: &mut Pod, vocabulary: &Vocabulary) -> Vec<String> {
         warnings.push(format!("metadata.annotations[{key}]: {DEPRECATED}"));
     }
     warnings
+}
+
+/// Whether the pod names a profile anywhere, in a field or an annotation.
+pub(super) fn adds_items(pod: &Pod, vocabulary: &Vocabulary) -> bool {
+    let Pod { metadata, spec, .. } = pod;
+    let of_pod = spec.security_context.iter().map(|security| &security.app_armor_profile);
+    let containers = spec.init_containers.iter().chain(&spec.containers).map(|it| &it.security_context);
+    let ephemeral = spec.ephemeral_containers.iter().map(|it| &it.security_context);
+    let names_profile = |it: &SecurityContext| it.app_armor_profile.is_some();
+    let mut annotations = metadata.annotations.keys();
+    let prefix = prefix(vocabulary);
+    of_pod.flatten().next().is_some()
+        || containers.chain(ephemeral).flatten().any(names_profile)
+        || annotations.any(|key| key.starts_with(&prefix))
+}
+
+/// What the keys of annotations have before the name of the container.
+fn prefix(vocabulary: &Vocabulary) -> String {
+    format!("container.apparmor.security.beta.{}/", vocabulary.label_domain)
 }
 
 /// The annotation that says what the field says; none for a field that is not valid.

@@ -12,7 +12,11 @@ pub async fn mutate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
     let resource = attempt.target.resource;
     let is_new = draft.old.is_none();
     let admission = attempt.cx.core.admission();
-    if is_new && (admission.adds_items(resource.def) || resource.behaviour.adds_items()) {
+    let adds_items = || {
+        admission.adds_items(resource.def)
+            || resource.behaviour.adds_items(&*draft.object, &write_info(attempt))
+    };
+    if is_new && adds_items() {
         draft.as_asked = Some(tree_of(resource, &*draft.object)?);
     }
     let mut request = plugins::request(attempt, draft);

@@ -33,7 +33,7 @@ pub fn overlapping_files(volumes: &[Volume], _path: &Path<'_>, cx: &mut Validati
         let sources = volume.projected.iter().flat_map(|projected| projected.sources.iter().flatten());
         let (mut files, mut latest) = (Files::default(), Vec::new());
         for source in sources {
-            // Clients know that a source that lists no files counts as the one before it once more.
+            // A source that lists no files counts as the one before it once more, as in the reference.
             if let Some((paths, source)) = projection(source) {
                 (latest, files.source) = (paths, Some(source.into()));
             }
