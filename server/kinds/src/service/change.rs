@@ -11,9 +11,11 @@ use super::{NONE, has_addresses, is_balanced, needs_health_port};
 
 const SET_ONCE: &str = "may not change once set";
 
-/// Reports forbidden changes, before what is wrong with the new object.
+/// Reports forbidden changes: after those of metadata, before what is wrong with the new object.
 pub(super) fn validate(new: &ServiceSpec, old: &ServiceSpec, violations: &mut Validation<'_>) {
-    let of_object = violations.take_errors();
+    let mut of_metadata = violations.take_errors();
+    let of_object = of_metadata.split_off(changes_of_metadata(&of_metadata));
+    violations.prepend(of_metadata);
     let path = Path::ROOT.field("spec");
     let is_headless = [is_headless(new), is_headless(old)];
     if has_addresses(new) && has_addresses(old) {
@@ -27,6 +29,16 @@ pub(super) fn validate(new: &ServiceSpec, old: &ServiceSpec, violations: &mut Va
     class(new, old, &path, violations);
     health_port(new, old, &path, violations);
     of_object.into_iter().for_each(|error| violations.push(error));
+}
+
+/// How many errors are about changes of metadata. Where what is told of them repeats, the rules for the new
+/// object begin.
+fn changes_of_metadata(errors: &[FieldError]) -> usize {
+    let is_end = |index: &usize| {
+        let error = &errors[*index];
+        !error.field.starts_with("metadata") || errors[..*index].contains(error)
+    };
+    (0..errors.len()).find(is_end).unwrap_or(errors.len())
 }
 
 /// The rules about the class alone are told here too, as in the reference.
