@@ -20,7 +20,10 @@ pub fn storage_class(value: &StorageClass, path: &Path<'_>, cx: &mut Validation<
         let at = topologies.index(index);
         let before = if term.match_label_expressions.is_empty() { kept_places } else { 0 };
         let same: &mut usize = terms.entry(topology_term(term)).or_insert(before);
-        for _ in (0..*same).take_while(|_| !cx.is_full()) {
+        for _ in 0..*same {
+            if cx.is_full() {
+                return;
+            }
             cx.push(FieldError::duplicate(&at.field("matchLabelExpressions"), ""));
         }
         *same += 1;
