@@ -321,7 +321,7 @@ pub(crate) fn without_never_owned(set: FieldSet<'_>) -> FieldSet<'_> {
 }
 
 /// Merges the oldest entries of updates, one per version, until no more than [`MAX_UPDATE_ENTRIES`] are left.
-fn merge_oldest(mut entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
+fn merge_oldest(entries: Vec<Entry<'_>>) -> Vec<Entry<'_>> {
     let (applied, mut updates): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| entry.operation == Operation::Apply);
     if updates.len() > MAX_UPDATE_ENTRIES {

@@ -80,7 +80,7 @@ pub fn rules() {
         errors(KIND, &with(&with(&attachment(), "/spec/attacher", json!("")), "/spec/nodeName", json!("")));
     assert_eq!(unnamed[0], "spec.attacher: Required value");
     assert!(
-        unnamed[2].starts_with("spec.nodeName: Invalid value: \"\": a lowercase RFC 1123"),
+        unnamed[1].starts_with("spec.nodeName: Invalid value: \"\": a lowercase RFC 1123"),
         "{unnamed:?}"
     );
 }

@@ -137,10 +137,7 @@ async fn cut(
 }
 
 /// Calls `with` with the list that continue tokens of this request are for.
-fn with_binding<T>(
-    request: &ListRequest<'_>,
-    with: impl FnOnce(crate::continue_token::Binding<'_>) -> T,
-) -> T {
+fn with_binding<T>(request: &ListRequest<'_>, with: impl FnOnce(continue_token::Binding<'_>) -> T) -> T {
     request.selection.with_binding(request.target.resource, &request.target.namespace, with)
 }
 

@@ -114,9 +114,10 @@ impl<'m> Walk<'m, '_> {
         path: &mut Names,
     ) {
         if !self.is_within_whole && !are_owned_alike(self.model, own, other) {
-            let [whole, parts] = match self.model.is_whole(own.0, own.1) {
-                true => [&self.below, &self.above],
-                false => [&self.above, &self.below],
+            let [whole, parts] = if self.model.is_whole(own.0, own.1) {
+                [&self.below, &self.above]
+            } else {
+                [&self.above, &self.below]
             };
             let message = format!(
                 "`{}` is owned as a whole in `{}`, and by its parts in `{}`",
