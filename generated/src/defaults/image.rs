@@ -59,23 +59,19 @@ fn split_domain(image: &str) -> (Option<&str>, &str) {
 
 /// `name.example:5000` or `[::1]:5000`, with or without a port.
 fn is_domain(text: &str) -> bool {
-    let (is_host, port) = match text.strip_prefix('[').and_then(|text| text.split_once(']')) {
-        Some((address, port)) => {
-            let is_address =
-                !address.is_empty() && address.bytes().all(|b| b.is_ascii_hexdigit() || b == b':');
-            (is_address, port)
-        }
-        None => {
-            let end = text.find(':').unwrap_or(text.len());
-            let (name, port) = text.split_at(end);
-            let is_part = |part: &str| {
-                let is_end = |c: char| c.is_ascii_alphanumeric();
-                part.starts_with(is_end)
-                    && part.ends_with(is_end)
-                    && part.chars().all(|c| is_end(c) || c == '-')
-            };
-            (name.split('.').all(is_part), port)
-        }
+    let (is_host, port) = if let Some((address, port)) =
+        text.strip_prefix('[').and_then(|text| text.split_once(']'))
+    {
+        let is_address = !address.is_empty() && address.bytes().all(|b| b.is_ascii_hexdigit() || b == b':');
+        (is_address, port)
+    } else {
+        let end = text.find(':').unwrap_or(text.len());
+        let (name, port) = text.split_at(end);
+        let is_part = |part: &str| {
+            let is_end = |c: char| c.is_ascii_alphanumeric();
+            part.starts_with(is_end) && part.ends_with(is_end) && part.chars().all(|c| is_end(c) || c == '-')
+        };
+        (name.split('.').all(is_part), port)
     };
     let is_port = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
     is_host && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))

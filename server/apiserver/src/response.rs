@@ -24,6 +24,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use orch_machinery::{
     json::pretty::pretty,
     media_type::{MediaTypes, Named, Syntax},
+    table::IncludeObject,
 };
 use orch_meta::meta::v1::Status;
 use orch_registry::{
@@ -219,7 +220,7 @@ impl Long {
             return None;
         }
         let length = |object: &Arc<Object>| match representation.form {
-            Form::Plain => object.size(),
+            Form::Plain | Form::Table(_, IncludeObject::Object) => object.size(),
             Form::Metadata(_) | Form::Table(..) => PART,
         };
         Some(Long { length: list.objects.iter().map(length).sum() })

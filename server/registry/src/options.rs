@@ -173,7 +173,7 @@ fn check_forced(options: &DeleteOptions, violations: &mut Validation<'_>) {
 pub fn check_dry_run(values: &[&str], violations: &mut Validation<'_>) {
     let path = Path::ROOT.field("dryRun");
     if values.iter().any(|value| *value != "All") {
-        let shown: Vec<String> = values.iter().map(|value| value.shown()).collect();
+        let shown: Vec<String> = values.iter().map(Shown::shown).collect();
         let shown = Rendered(format!("[]string{{{}}}", shown.join(", ")));
         violations.push(FieldError::not_supported(&path, &shown, &["All"]));
     }

@@ -90,12 +90,12 @@ async fn a_binding_that_makes_no_sense_is_refused() {
     for (path, value) in [("/target/kind", "Pod"), ("/target/name", "")] {
         let mut body = binding("p", "n");
         *body.pointer_mut(path).unwrap() = value.into();
-        let message = bind(&admin, "p", &body).await.refused(500, "");
+        let message = bind(&admin, "p", &body).await.refused(422, "Invalid");
         assert!(message.contains(&path[1..].replace('/', ".")), "{message}");
     }
     let mut body = binding("p", "n");
     body.as_object_mut().unwrap().remove("target");
-    bind(&admin, "p", &body).await.refused(500, "");
+    bind(&admin, "p", &body).await.refused(422, "Invalid");
     let unnamed = admin.post(BINDINGS, &binding("", "n")).await.refused(400, "BadRequest");
     assert_eq!(unnamed, "Name parameter required.");
     let mut body = binding("p", "n");

@@ -102,7 +102,7 @@ async fn the_last_address_goes_to_one_service() {
             let answer = admin.post(services, &service).await;
             match answer.status {
                 201 => Some(answer.json()["spec"]["clusterIP"].as_str().unwrap().to_owned()),
-                422 => None,
+                500 if answer.text().contains("range is full") => None,
                 _ => panic!("{answer:?}"),
             }
         })

@@ -77,7 +77,7 @@ async fn wrong_parameters_are_refused_with_their_messages() {
         ),
         (
             "resourceVersion=1&continue=x",
-            bad("specifying resource version is not allowed when using continue"),
+            bad("invalid continue token: continue key is not valid: illegal base64 data at input byte 0"),
         ),
         (in_list, bad(no_list)),
         ("watch=1&labelSelector=a%20in%20b", bad(no_list)),

@@ -18,17 +18,26 @@ use super::query::Query;
 /// 500 without a reason, as in the reference, for a body that is not a JSON object or of another kind; 400
 /// for a query value of a wrong type; 422 for options that contradict each other or do not exist.
 pub fn options(core: &Core, query: &Query, body: &Body) -> Result<DeletionOptions> {
-    let options = if body.bytes.is_empty() { from_query(query)? } else { from_body(core, body)? };
-    DeletionOptions::check(core.vocabulary(), core.gates(), options)
+    DeletionOptions::check(core.vocabulary(), core.gates(), read(core, query, body)?)
+}
+
+fn read(core: &Core, query: &Query, body: &Body) -> Result<DeleteOptions> {
+    if body.bytes.is_empty() { from_query(query) } else { from_body(core, body) }
 }
 
 /// The same for a collection. As in the reference, a version in the query is that of the list and, without a
-/// body, also the one that each object must have.
+/// body, also the one that each object must have; but 0 is any version.
 ///
 /// # Errors
 /// As [`options`].
 pub fn options_of_collection(core: &Core, query: &Query, body: &Body) -> Result<DeletionOptions> {
-    options(core, query, body)?.for_collection(core.vocabulary())
+    let mut options = read(core, query, body)?;
+    if let Some(preconditions) = &mut options.preconditions
+        && query.text("resourceVersion") == "0"
+    {
+        preconditions.resource_version = None;
+    }
+    DeletionOptions::check(core.vocabulary(), core.gates(), options)?.for_collection(core.vocabulary())
 }
 
 /// The `apiVersion` of the options can be that of any group, or absent.

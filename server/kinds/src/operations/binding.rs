@@ -68,8 +68,8 @@ impl Operation for Bind {
 /// The target is a node.
 ///
 /// # Errors
-/// 500 without a reason, as in the reference, for another target; 400 without a name, and for one that no pod
-/// can have.
+/// 422 for another target, of which the reference says 500; 400 without a name, and for one that no pod can
+/// have.
 fn validate(context: OperationContext<'_>, binding: &Binding) -> Result<()> {
     let mut violations = Validation::new(context.cx.core.vocabulary());
     let target = Path::ROOT.field("target");
@@ -80,11 +80,13 @@ fn validate(context: OperationContext<'_>, binding: &Binding) -> Result<()> {
     if binding.target.name.is_empty() {
         violations.push(FieldError::required(&target.field("name"), ""));
     }
-    let told: Vec<String> = violations.into_errors().iter().map(ToString::to_string).collect();
-    match &told[..] {
-        [] => {}
-        [only] => return Err(ApiError::Unclassified(only.clone())),
-        several => return Err(ApiError::Unclassified(format!("[{}]", several.join(", ")))),
+    if !violations.is_empty() {
+        return Err(ApiError::Invalid {
+            group: String::new(),
+            kind: Binding::RESOURCE.kind.to_owned(),
+            name: binding.metadata.name.clone(),
+            errors: violations.into_errors(),
+        });
     }
     name_parameter::check(&binding.metadata.name)
 }

@@ -66,7 +66,7 @@ pub fn encode_part(tree: &Tree, shape: &'static Shape, out: &mut Vec<u8>) {
 /// Writes any tree, compact, with names in byte order. Nothing is known of its numbers, so they stay as they
 /// were written: `1.0` does not become `1`.
 pub fn encode_any(tree: &Tree, out: &mut Vec<u8>) {
-    write_any(tree, |number, out| write_serialized(number, out), out);
+    write_any(tree, write_serialized, out);
 }
 
 /// The same for values whose types are known: numbers with a fraction are written as those of a type.
