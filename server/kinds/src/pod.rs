@@ -194,7 +194,9 @@ fn warn_of_name(pod: &Pod, violations: &mut Validation<'_>) {
     let others = violations.take_warnings();
     let metadata = Path::ROOT.field("metadata");
     violations.warn(&metadata.field("name"), format_args!("{NO_HOSTNAME}: [{}]", faults.join(" ")));
-    others.into_iter().for_each(|warning| violations.warn(&Path::ROOT, warning));
+    for warning in others {
+        violations.warn(&Path::ROOT, warning);
+    }
 }
 
 /// Ephemeral containers change on their own path only. Another change that is not allowed is told in the same

@@ -4,7 +4,7 @@
 use orch_api::rbac::v1::{ClusterRoleBinding, RoleBinding, RoleRef};
 use orch_registry::behaviour::{Behaviour, WriteInfo};
 use orch_runtime::{
-    field_error::{FieldError, Rendered, Shown as _},
+    field_error::{FieldError, Rendered, Shown},
     object::Kind,
     path::Path,
     vocabulary::Vocabulary,
@@ -48,7 +48,7 @@ impl<T: Binding> Behaviour<T> for BindingBehaviour {
         let is_changed = binding.role_ref() != old.role_ref();
         is_changed.then(|| {
             let RoleRef { api_group, kind, name } = binding.role_ref();
-            let [api_group, kind, name] = [api_group, kind, name].map(|text| text.shown());
+            let [api_group, kind, name] = [api_group, kind, name].map(Shown::shown);
             let shown = format!("rbac.RoleRef{{APIGroup:{api_group}, Kind:{kind}, Name:{name}}}");
             let shown = Rendered(shown);
             FieldError::invalid(&Path::ROOT.field("roleRef"), &shown, "cannot change roleRef")

@@ -26,11 +26,14 @@ struct BodyApart {
     state: State,
 }
 
+/// The next piece, if there is one, and what makes those after it.
+type Made = (Option<Result<Bytes, CutOff>>, Chunks);
+
 enum State {
     /// Nobody has asked for the next piece.
     Waits(Chunks),
     /// It is being made.
-    Makes(Pin<Box<dyn Future<Output = (Option<Result<Bytes, CutOff>>, Chunks)> + Send>>),
+    Makes(Pin<Box<dyn Future<Output = Made> + Send>>),
     Ended,
 }
 

@@ -142,9 +142,9 @@ impl<'a> Ports<'a> {
         let asked = spec.ports.iter().rev().filter(|port| port.node_port != 0);
         let asked: HashMap<i32, i32> = asked.map(|port| (port.port, port.node_port)).collect();
         let mut given: HashMap<i32, i32> = HashMap::new();
-        let gives = needs_node_ports(spec);
+        let needed = needs_node_ports(spec);
         for (index, port) in
-            spec.ports.iter_mut().enumerate().filter(|(_, port)| gives || port.node_port != 0)
+            spec.ports.iter_mut().enumerate().filter(|(_, port)| needed || port.node_port != 0)
         {
             let same = given.get(&port.port).copied();
             let wanted = match same {

@@ -28,7 +28,9 @@ pub(super) fn validate(new: &ServiceSpec, old: &ServiceSpec, violations: &mut Va
     }
     class(new, old, &path, violations);
     health_port(new, old, &path, violations);
-    of_object.into_iter().for_each(|error| violations.push(error));
+    for error in of_object {
+        violations.push(error);
+    }
 }
 
 /// How many errors are about changes of metadata. Where what is told of them repeats, the rules for the new

@@ -89,7 +89,9 @@ fn report_related_faults(service: &Service, violations: &mut Validation<'_>) {
     let mut related: Vec<(Place, FieldError)> =
         all.into_errors().into_iter().filter_map(|error| Some((place(&error)?, error))).collect();
     related.sort_by_key(|(place, _)| *place);
-    related.into_iter().for_each(|(_, error)| violations.push(error));
+    for (_, error) in related {
+        violations.push(error);
+    }
 }
 
 /// Where an error is told: which of the fields, which item of the families, and whether that is there twice.
