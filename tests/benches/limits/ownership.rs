@@ -126,6 +126,7 @@ fn write() -> Write<'static> {
         subresource: "",
         time: "2026-01-01T00:00:00Z",
         reset: &[&["status"]],
+        lost_managers: false,
     }
 }
 
