@@ -159,7 +159,7 @@ pub fn only_the_series_of_a_newer_event_changes() {
         (
             "/eventTime",
             json!("2026-11-20T15:14:00.000002Z"),
-            vec![r#"eventTime: Invalid value: 2026-11-20 15:14:00.000002 +0000 UTC: field is immutable"#],
+            vec!["eventTime: Invalid value: 2026-11-20 15:14:00.000002 +0000 UTC: field is immutable"],
         ),
         (
             "/related",

@@ -159,7 +159,7 @@ pub fn updates() {
             "/metadata/deletionTimestamp",
             json!("2020-01-01T00:00:00Z"),
             vec![
-                r#"metadata.deletionTimestamp: Invalid value: 2020-01-01 00:00:00 +0000 UTC: field is immutable"#;
+                "metadata.deletionTimestamp: Invalid value: 2020-01-01 00:00:00 +0000 UTC: field is immutable";
                 2
             ],
         ),

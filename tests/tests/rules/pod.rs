@@ -201,8 +201,8 @@ pub fn resources() {
             at,
             json!({"requests": {"disks": "1"}}),
             &[
-                r#"spec.containers[0].resources.requests[disks]: Invalid value: disks: must be a standard resource type or fully qualified"#,
-                r#"spec.containers[0].resources.requests[disks]: Invalid value: disks: must be a standard resource for containers"#,
+                "spec.containers[0].resources.requests[disks]: Invalid value: disks: must be a standard resource type or fully qualified",
+                "spec.containers[0].resources.requests[disks]: Invalid value: disks: must be a standard resource for containers",
             ],
         ),
         (
@@ -229,10 +229,10 @@ pub fn resources() {
             at,
             json!({"limits": {"a b": "1"}}),
             &[
-                r#"spec.containers[0].resources.limits[a b]: Invalid value: a b: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"#,
-                r#"spec.containers[0].resources.limits[a b]: Invalid value: a b: must be a standard resource for containers"#,
-                r#"spec.containers[0].resources.requests[a b]: Invalid value: a b: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"#,
-                r#"spec.containers[0].resources.requests[a b]: Invalid value: a b: must be a standard resource for containers"#,
+                "spec.containers[0].resources.limits[a b]: Invalid value: a b: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+                "spec.containers[0].resources.limits[a b]: Invalid value: a b: must be a standard resource for containers",
+                "spec.containers[0].resources.requests[a b]: Invalid value: a b: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+                "spec.containers[0].resources.requests[a b]: Invalid value: a b: must be a standard resource for containers",
             ],
         ),
     ]);

@@ -301,7 +301,7 @@ pub fn resources_of_the_pod() {
                 "/spec/overhead",
                 json!({"requests.a.example/x": "1"}),
                 &[
-                    r#"spec.overhead.limits[requests.a.example/x]: Invalid value: requests.a.example/x: doesn't follow extended resource name standard"#,
+                    "spec.overhead.limits[requests.a.example/x]: Invalid value: requests.a.example/x: doesn't follow extended resource name standard",
                 ],
             ),
             (
@@ -309,8 +309,8 @@ pub fn resources_of_the_pod() {
                 json!({"cpu": "-1", "disks": "1"}),
                 &[
                     r#"spec.overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0"#,
-                    r#"spec.overhead.limits[disks]: Invalid value: disks: must be a standard resource type or fully qualified"#,
-                    r#"spec.overhead.limits[disks]: Invalid value: disks: must be a standard resource for containers"#,
+                    "spec.overhead.limits[disks]: Invalid value: disks: must be a standard resource type or fully qualified",
+                    "spec.overhead.limits[disks]: Invalid value: disks: must be a standard resource for containers",
                 ],
             ),
             (
