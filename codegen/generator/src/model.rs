@@ -19,7 +19,7 @@ mod words;
 use std::collections::BTreeMap;
 
 pub use checks::{Check, Condition, Constant, Demand, Exception, Expressions, Moment, Shows, Test, Words};
-pub use conversion::{Conversion, ConversionStep, EACH, How, Names};
+pub use conversion::{Conversion, ConversionStep, How, Names};
 pub use defaults::{ConditionalDefault, DefaultSource};
 pub use formats::StringFormat;
 pub use lifecycle::{Lifecycle, Replacement};
@@ -27,7 +27,7 @@ pub use orch_runtime::{
     resource_def::{NameFormat, Scope, UpdateCheck, Verb},
     type_def::GateStage,
 };
-pub use place::{LostStep, Step, Target};
+pub use place::{EACH, LostStep, Step, Target};
 pub use presence::{Empty, Omitted, Presence};
 pub use resolved::Resolved;
 pub use rules::Rule;

@@ -377,8 +377,8 @@ impl Shown for Rendered {
     }
 }
 
-/// Renders a value without a text form of its own: objects, lists and maps, as JSON, but for lists of texts, which
-/// are shown as the reference shows them. A long one is cut.
+/// Renders a value without a text form of its own: objects, lists and maps, as JSON, but for lists of texts,
+/// which are shown as the reference shows them. A long one is cut.
 pub fn json<T: Serialize>(value: &T) -> String {
     let mut text = serde_json::to_value(value).map_or_else(|error| format!("<{error}>"), |tree| tree.shown());
     if text.len() > MAX_SHOWN {

@@ -186,8 +186,8 @@ impl ApiError {
         }
     }
 
-    /// 409 for an object that is another one than the request means: `what`, its uid or version, is `have` and
-    /// not `wanted`. The words are those of the reference's store, which tells its key.
+    /// 409 for an object that is another one than the request means: `what`, its uid or version, is `have`
+    /// and not `wanted`. The words are those of the reference's store, which tells its key.
     pub fn failed_precondition(
         resource: &ServedResource,
         (namespace, name): (&str, &str),

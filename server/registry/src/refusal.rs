@@ -5,8 +5,8 @@ use orch_runtime::field_error::Shown as _;
 
 use crate::error::{ApiError, Forbidden, ResourceName};
 
-/// The 403 of a decision that does not allow, worded as by the reference, which escapes what the user cannot do
-/// as for HTML.
+/// The 403 of a decision that does not allow, worded as by the reference, which escapes what the user cannot
+/// do as for HTML.
 pub fn forbidden(attributes: &Attributes<'_>, decision: &Decision) -> ApiError {
     let (user, verb) = (&attributes.user.name, attributes.verb);
     let (resource, name, subject, what) = match attributes.target {

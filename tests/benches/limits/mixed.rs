@@ -4,8 +4,9 @@
 //! `ORCH_MIXED_MINUTES` says how long: one minute, unless it is set. What is said about memory and files
 //! counts from [`SETTLED`] on, when history is full.
 //!
-//! How much is written in a minute differs on a shared machine, and with it how much history there is to hold. So
-//! the most that was held in the last third is held against the most of the first one, and not two moments.
+//! How much is written in a minute differs on a shared machine, and with it how much history there is to
+//! hold. So the most that was held in the last third is held against the most of the first one, and not two
+//! moments.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -79,8 +80,8 @@ pub async fn measure(report: &mut Report) {
     flat(report, &held);
 }
 
-/// Holds the last third against the first one, both of the time when history was full; without such a time the
-/// end is only shown.
+/// Holds the last third against the first one, both of the time when history was full; without such a time
+/// the end is only shown.
 fn flat(report: &mut Report, held: &[(Duration, f64, f64)]) {
     let Some((_, memory, files)) = held.last().copied() else { return };
     report.size("memory under mixed load", memory, Wanted::Unlimited);

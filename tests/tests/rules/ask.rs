@@ -240,12 +240,8 @@ impl Api {
         if answer.status == 201 {
             return Vec::new();
         }
-        if def.kind == "Binding" {
-            // Its errors are a message without causes.
-            return vec![answer.json()["message"].as_str().unwrap_or_default().to_owned()];
-        }
         // The causes of reviews are reported without a kind and a name.
-        let is_review = !def.stored;
+        let is_review = !def.stored && def.kind != "Binding";
         let (kind, name) = if is_review { ("", "") } else { (def.kind, name(&tree)) };
         self.faults(&Judged { group: def.group, kind, name, of: def.type_def }, &answer)
     }

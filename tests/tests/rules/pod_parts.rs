@@ -482,7 +482,9 @@ pub fn the_rest() {
                 "/spec/initContainers",
                 json!([{
                     "name": "i", "image": "x:1", "restartPolicy": "Always",
-                    "lifecycle": {"preStop": {"sleep": {"seconds": 31}}, "postStart": {"sleep": {"seconds": 0}}},
+                    "lifecycle": {
+                        "preStop": {"sleep": {"seconds": 31}}, "postStart": {"sleep": {"seconds": 0}},
+                    },
                 }]),
                 &[
                     "spec.initContainers[0].lifecycle.postStart.sleep: Invalid value: 0: must be greater than 0 and less than terminationGracePeriodSeconds (30). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.",

@@ -16,11 +16,8 @@ pub struct Conversion {
     pub span: Span,
 }
 
-/// A path of names; [`EACH`] is each item of a list or value of a map.
+/// A path of names; [`EACH`](super::EACH) is each item of a list or value of a map.
 pub type Names = Vec<String>;
-
-/// Each item of a list, or value of a map.
-pub const EACH: &str = "*";
 
 /// A step of a conversion. `at` is where its object, or each of its objects, is; places are below that.
 #[derive(Debug)]

@@ -2,6 +2,9 @@
 
 use super::{Field, Model, ObjectType, Resolved, Usage};
 
+/// Each item of a list, or value of a map.
+pub const EACH: &str = "*";
+
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -16,9 +19,9 @@ pub enum Step {
 }
 
 impl Step {
-    /// The steps of names, with [`EACH`](super::EACH) for items.
+    /// The steps of names, with [`EACH`] for items.
     pub fn of_names(names: &[String]) -> Vec<Step> {
-        let step = |name: &String| if name == super::EACH { Step::Each } else { Step::Field(name.clone()) };
+        let step = |name: &String| if name == EACH { Step::Each } else { Step::Field(name.clone()) };
         names.iter().map(step).collect()
     }
 
@@ -89,7 +92,7 @@ pub struct LostStep<'m> {
 }
 
 impl Model {
-    /// What stands at a path of names, with [`EACH`](super::EACH) for items.
+    /// What stands at a path of names, with [`EACH`] for items.
     pub fn place<'m>(&'m self, object: &'m ObjectType, path: &[String]) -> Option<Resolved<'m>> {
         self.target(object, &Step::of_names(path)).ok().map(|target| self.resolve(target.usage))
     }

@@ -83,8 +83,8 @@ fn decoded(key: &str) -> Result<String> {
     Ok(key.into_owned())
 }
 
-/// What was asked for besides a user, as the reference prints its references to such objects: kind, namespace,
-/// name, uid, version, resource version and part.
+/// What was asked for besides a user, as the reference prints its references to such objects: kind,
+/// namespace, name, uid, version, resource version and part.
 fn parts(groups: &[String], uid: &str, extra: &BTreeMap<String, Vec<String>>, group: &str) -> String {
     let groups = groups.iter().map(|name| format!("{{Group  {name}    }}"));
     let extra = extra.iter().flat_map(|(key, values)| {

@@ -192,11 +192,7 @@ fn not_acceptable(accept: &str, known: &[Named], verb: Verb, target: &Target<'_>
 /// The text names the type as the reference does.
 fn not_of_that_form(asked: &str, verb: Verb, target: &Target<'_>) -> ApiError {
     let def = target.resource.def;
-    let package = match def.group.split('.').next().unwrap_or_default() {
-        // Events of both groups are one type.
-        "" | "events" => "core",
-        package => package,
-    };
+    let package = if def.group.is_empty() { "core" } else { def.group.split('.').next().unwrap_or_default() };
     let what = if verb == Verb::List {
         format!("a list (*{package}.{})", def.list_kind)
     } else {

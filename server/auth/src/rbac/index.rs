@@ -162,8 +162,8 @@ impl Index {
         self.missing_roles(user, namespace).into_iter().map(|name| self.not_found(name)).collect()
     }
 
-    /// The same for somebody who writes objects of the resource `written`: as in the reference, which looks for
-    /// the roles in the name of that request.
+    /// The same for somebody who writes objects of the resource `written`: as in the reference, which looks
+    /// for the roles in the name of that request.
     pub fn missing_for(&self, user: &UserInfo, namespace: &str, written: &str) -> Vec<String> {
         let missing = self.missing_roles(user, namespace).into_iter();
         let told = missing.map(|name| format!("{written}.{} {:?} not found", self.group, name.name));

@@ -114,8 +114,8 @@ fn concerned(wholes: &Wholes, change: &Changed<'_>) -> Vec<ObjectKey> {
     selected.map(|(name, _)| ObjectKey::new("", Arc::clone(name))).collect()
 }
 
-/// Applies the rules of a role, and nothing else. Without any the role keeps those that its author gave it: an
-/// empty list of a configuration is not there.
+/// Applies the rules of a role, and nothing else. Without any the role keeps those that its author gave it:
+/// an empty list of a configuration is not there.
 async fn fill_in(
     client: &Client,
     resource: &Arc<ServedResource>,

@@ -20,8 +20,8 @@ pub async fn delete_collection(
     cx: &RequestContext<'_>,
     request: &DeleteCollectionRequest<'_>,
 ) -> Result<Answer> {
-    // The list has a limit in any case, as in the reference: so a version, but 0, is exactly that one. Whatever
-    // the version, no more than asked for: what is deleted does not come back.
+    // The list has a limit in any case, as in the reference: so a version, but 0, is exactly that one.
+    // Whatever the version, no more than asked for: what is deleted does not come back.
     let limit = request.list.limit.unwrap_or(u64::MAX);
     let page = list::page(cx, &request.list, Some(limit)).await?;
     let target = &request.list.target;

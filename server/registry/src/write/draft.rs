@@ -41,8 +41,8 @@ pub struct Draft<'w> {
     pub placed: Placed<'w>,
     /// Fields that this write does not own, whatever values they have.
     pub unowned: Vec<FieldPath>,
-    /// The object before the server added what has no path: a new one before plugins and its kind changed it, and
-    /// any one before it was given what it owns alone. Managers own what is in it.
+    /// The object before the server added what has no path: a new one before plugins and its kind changed it,
+    /// and any one before it was given what it owns alone. Managers own what is in it.
     pub as_asked: Option<Tree>,
     /// What must still hold when the write commits.
     pub conditions: Vec<Condition>,

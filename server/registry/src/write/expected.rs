@@ -93,7 +93,7 @@ impl<'c> Expected<'c> {
     /// Where the reference has the form of the kind that belongs to no version.
     fn package(&self) -> &str {
         match split(&self.api_version).0.split('.').next() {
-            None | Some("" | "events") => "core",
+            None | Some("") => "core",
             Some(group) => group,
         }
     }

@@ -118,8 +118,8 @@ fn begin(def: &ResourceDef, generate_name: &str, tree: &mut Tree, now: Time) -> 
     generated
 }
 
-/// Drops what only the server writes, from an object that is answered and not stored. A version stays, for rules
-/// to refuse.
+/// Drops what only the server writes, from an object that is answered and not stored. A version stays, for
+/// rules to refuse.
 pub fn forget_system_fields(tree: &mut Tree) {
     let mut metadata = MetaMut::of(tree);
     for field in SERVER_OWNED.iter().filter(|field| **field != field::RESOURCE_VERSION) {
