@@ -230,7 +230,9 @@ async fn delete_options_may_have_any_version() {
         delete(kind, version).await.expect(200);
     }
     let message = delete("ConfigMap", "v1").await.refused(500, "");
-    assert_eq!(message, "no kind \"ConfigMap\" is registered for version \"v1\"");
+    let expected =
+        r#"no kind "ConfigMap" is registered for version "v1" in scheme "pkg/runtime/scheme.go:100""#;
+    assert_eq!(message, expected);
     for body in ["{", "[]", r#"{"gracePeriodSeconds": "5"}"#, r#"{"dryRun": "All"}"#] {
         send(&admin, Method::DELETE, &format!("{CONFIG_MAPS}/a"), JSON, body).await.refused(500, "");
     }

@@ -139,16 +139,16 @@ impl RoleEscalation {
     }
 }
 
-/// Whether a reference can lead to a role: the binding is not validated yet.
+/// Checks that a reference can lead to a role: the binding is not validated yet.
 ///
 /// # Errors
-/// 500 without a reason for a kind that is none of a role; 400 without a namespace or a name, and for a name
-/// that no role can have.
+/// 400 for a kind that is none of a role (of which the reference says 500), without a namespace or a name, and
+/// for a name that no role can have.
 fn check_reference(role: &RoleRef, namespace: &str) -> Result<(), ApiError> {
     let is_local = role.kind == Role::RESOURCE.kind;
     if !is_local && role.kind != ClusterRole::RESOURCE.kind {
         let kind = role.kind.shown();
-        return Err(ApiError::Unclassified(format!("unsupported role reference kind: {kind}")));
+        return Err(ApiError::BadRequest(format!("unsupported role reference kind: {kind}")));
     }
     if is_local && namespace.is_empty() {
         return Err(ApiError::BadRequest("Namespace parameter required.".to_owned()));
