@@ -39,10 +39,11 @@ pub struct Binding<'a> {
     pub fields: &'a str,
 }
 
-/// 400 where a text can be the token of no list: what is told before all else of a request that continues.
+/// Checks that a text can be a token of some list. It comes before all other checks of a request that
+/// continues.
 ///
 /// # Errors
-/// That one.
+/// 400 where it cannot.
 pub fn check(token: &str) -> Result<(), ApiError> {
     fault::fault(token).map_or(Ok(()), |fault| Err(refused(&fault)))
 }

@@ -16,7 +16,8 @@ pub(crate) struct FrameBytes {
 }
 
 impl FrameTotal {
-    /// Whoever adds and whoever subtracts may be seen in another order: what is below zero is zero.
+    /// Additions and subtractions of several threads may be seen in another order, so a sum below zero is
+    /// zero.
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed).cast_signed().max(0).cast_unsigned()
     }

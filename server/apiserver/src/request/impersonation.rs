@@ -19,7 +19,7 @@ pub fn is_header(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
-/// Why nobody can be impersonated.
+/// Why a request cannot be made as somebody else.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Meaningless {
     /// Something is to be impersonated without a user; as the reference tells it, in plain text.
@@ -40,7 +40,8 @@ type Result<T> = std::result::Result<T, Meaningless>;
 /// API group of authentication, for messages.
 ///
 /// # Errors
-/// Without a user; 400 with several users or uids, and for headers that are not known or no text.
+/// [`Meaningless::NoUser`] where no user is named; 400 with several users or uids, and for headers that are
+/// not known or no text.
 pub fn wanted(headers: &HeaderMap, group: impl FnOnce() -> String) -> Result<Option<Impersonation>> {
     if headers.keys().any(|name| is_header(name.as_str())) {
         read(headers, group).map(Some)

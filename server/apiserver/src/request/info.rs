@@ -171,7 +171,8 @@ fn path_parts<'r>(catalog: &Catalog, names: &Names<'_>, tail: &[Cow<'r, str>]) -
 }
 
 impl PathParts<'_> {
-    /// Why a path leads to no object, whatever there is. The reference tells it of names.
+    /// Why no object can ever have this path. Like the reference, this tells what is wrong with a name, and
+    /// of all else only that there is no such resource.
     fn fault(&self) -> Option<ApiError> {
         let name = self.name.as_ref();
         let others = [&self.resource, &self.namespace, &self.subresource];

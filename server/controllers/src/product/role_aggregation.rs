@@ -115,7 +115,7 @@ fn concerned(wholes: &Wholes, change: &Changed<'_>) -> Vec<ObjectKey> {
 }
 
 /// Applies the rules of a role, and nothing else. Without any the role keeps those that its author gave it:
-/// an empty list of a configuration is not there.
+/// an apply without items says nothing of a list.
 async fn fill_in(
     client: &Client,
     resource: &Arc<ServedResource>,

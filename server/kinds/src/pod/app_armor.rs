@@ -58,7 +58,7 @@ pub(super) fn adds_items(pod: &Pod, vocabulary: &Vocabulary) -> bool {
         || annotations.any(|key| key.starts_with(&prefix))
 }
 
-/// What the keys of annotations have before the name of the container.
+/// The prefix of annotation keys; the name of the container follows.
 fn prefix(vocabulary: &Vocabulary) -> String {
     format!("container.apparmor.security.beta.{}/", vocabulary.label_domain)
 }

@@ -25,7 +25,7 @@ use orch_registry::{
     operation::Review,
 };
 
-/// What is wrong with a token that nobody knows, or that is for others.
+/// What is told of a token that is unknown, or meant for another audience.
 const INVALID: &str = "invalid bearer token";
 
 /// Answers who the caller is.

@@ -42,7 +42,10 @@ fn warn(
 ) {
     let warning = match found {
         Err(fault) => {
-            format!("{what} was accepted, but will be invalid in a future Kubernetes release: {fault}")
+            let mut letters = cx.vocabulary.name.chars();
+            let product: String =
+                letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+            format!("{what} was accepted, but will be invalid in a future {product} release: {fault}")
         }
         Ok((IpAddr::V6(_), standard)) if standard != text => {
             let (text, standard) = (text.shown(), standard.shown());

@@ -18,7 +18,7 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::RequireNone),
 );
 
-/// Said of a token of this server for another list, and of what nobody can tell more about.
+/// For a token of another list, and where nothing more precise is known.
 pub const OF_ANOTHER_LIST: &str = "it was not given out for this list";
 
 /// Why a text cannot be a token of any list.
@@ -30,7 +30,8 @@ pub fn fault(token: &str) -> Option<String> {
     }
 }
 
-/// The place of the first byte that cannot be there; where all can, the last one is too many.
+/// The index of the first byte outside of the alphabet. Without one the length is wrong, and the reference
+/// names the last byte.
 fn first_fault(token: &str) -> usize {
     let is_of_alphabet = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     let fault = token.bytes().position(|byte| !is_of_alphabet(byte));

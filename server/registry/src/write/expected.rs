@@ -18,7 +18,7 @@ pub(super) struct Expected<'c> {
 
 /// How a document is not what was expected.
 pub(super) enum Mismatch {
-    /// Nobody can know what it is.
+    /// It does not say what it is.
     Unrecognized(String),
     /// It is of another kind.
     Kind { kind: String, version: String, why: String },

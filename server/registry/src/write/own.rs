@@ -44,7 +44,7 @@ pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
             if hears_warnings(attempt, &current, &tree) {
                 attempt.cx.warn_all(warnings);
             }
-            // Those that were dropped are stored yet.
+            // Managers that were dropped are still stored, so this write changes what is stored.
             let owners_differ = own_changed(attempt, ownership, &unowned, as_asked, &mut current, &mut tree)
                 || current.lost_managers != LostManagers::None;
             nullable::empty_to_null(&mut tree, resource.def.type_def);
