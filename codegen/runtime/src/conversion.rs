@@ -143,14 +143,17 @@ pub fn convert(steps: &[Step], direction: Direction, keeps: bool, vocabulary: &V
         each_at(tree, step.at, &mut |fields| of_step.push(step::take(steps, step, direction, fields)));
         taken.push(of_step);
     }
-    let mut to_keep = Vec::new();
+    let (mut to_keep, mut losing) = (Vec::new(), Vec::new());
     for ((number, step), taken) in in_order(steps, direction).zip(&taken) {
         let mut taken = taken.iter().cloned();
         each_at(tree, step.at, &mut |fields| {
             // An object that another step has made had no values.
             let given = taken.next().unwrap_or_else(|| step.nothing(direction));
             let lost = step::put(step, direction, kept[number].as_deref(), given, fields);
-            to_keep.extend(key(number).zip(lost));
+            if let Some(kept) = key(number).zip(lost) {
+                to_keep.push(kept);
+                losing.push(*step);
+            }
         });
     }
     for ((_, step), taken) in in_order(steps, direction).zip(&taken) {
@@ -158,7 +161,9 @@ pub fn convert(steps: &[Step], direction: Direction, keeps: bool, vocabulary: &V
         each_at(tree, step.at, &mut |fields| {
             for place in step.places(direction).0 {
                 if taken.next().is_some_and(Option::is_some) {
-                    step::forget_holders(fields, &place[..=held(steps, step, place)]);
+                    // What an annotation keeps of an object comes back to that object, which stays.
+                    let stays = held(&losing, step, place);
+                    step::forget_holders(fields, &place[..=held(steps, step, place)], stays);
                 }
             }
         });

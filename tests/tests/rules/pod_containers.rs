@@ -210,6 +210,13 @@ pub fn fields() {
             json!("Never"),
             &["spec.containers[0].restartPolicy: Forbidden: may not be set for non-init containers"],
         ),
+        (
+            "/spec/initContainers",
+            json!([{"name": "i", "image": "x", "restartPolicy": "Sometimes"}]),
+            &[
+                r#"spec.initContainers[0].restartPolicy: Unsupported value: "Sometimes": supported values: "Always""#,
+            ],
+        ),
     ]);
 }
 

@@ -14,8 +14,8 @@ use std::{
 use orch_codegen::{
     Inputs, load,
     model::{
-        Check, Constraints, Demand, Field, ListSemantics, Model, Rule as Keyword, Shape, Step, Type, TypeId,
-        TypeKind, Usage, Words,
+        Check, Constraints, Demand, Field, ListSemantics, Model, ObjectType, Rule as Keyword, Shape, Step,
+        Type, TypeId, TypeKind, Usage, Words,
     },
 };
 
@@ -326,19 +326,21 @@ fn reachable(model: &Model) -> BTreeSet<TypeId> {
         }
         match &model.ty(id).kind {
             TypeKind::Object(object) => {
-                let is_ignored = |field: &&Field| {
-                    let of_field =
-                        |check: &&Check| matches!(&*check.field, [Step::Field(name)] if *name == field.name);
-                    object.checks.iter().filter(of_field).any(|check| matches!(check.demand, Demand::Ignored))
-                };
-                let judged = object.fields.iter().filter(|field| !is_ignored(field));
-                judged.for_each(|field| named(&field.usage.shape, &mut waiting));
+                judged(object).for_each(|field| named(&field.usage.shape, &mut waiting));
             }
             TypeKind::Alias(usage) => named(&usage.shape, &mut waiting),
             TypeKind::Enum(_) => {}
         }
     }
     reached
+}
+
+/// The fields of an object, but for those whose rules are ignored there.
+fn judged(object: &ObjectType) -> impl Iterator<Item = &Field> {
+    object.fields.iter().filter(|field| {
+        let is_about = |check: &&Check| matches!(&*check.field, [Step::Field(name)] if *name == field.name);
+        !object.checks.iter().filter(is_about).any(|check| matches!(check.demand, Demand::Ignored))
+    })
 }
 
 /// The types that a shape names.
@@ -370,7 +372,7 @@ fn of_type(model: &Model, ty: &Type, rules: &mut Vec<Rule>) {
             for check in &object.checks {
                 of_check(model, ty, check, rules);
             }
-            for field in &object.fields {
+            for field in judged(object) {
                 of_field(model, field, &format!("{place}.{}", field.name), rules);
             }
         }

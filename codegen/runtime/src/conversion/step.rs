@@ -173,12 +173,12 @@ fn take_at(fields: &mut TreeMap, place: &[&str], held: usize) -> Option<Tree> {
     taken
 }
 
-/// Removes the objects that hold a place, where nothing is in there.
-pub(super) fn forget_holders(fields: &mut TreeMap, place: &[&str]) {
+/// Removes the objects that hold a place, where nothing is in there; but for so many holders from outside.
+pub(super) fn forget_holders(fields: &mut TreeMap, place: &[&str], stays: usize) {
     let Some((name, rest @ [_, ..])) = place.split_first() else { return };
     let Some(below) = fields.get_mut(*name).and_then(Tree::as_object_mut) else { return };
-    forget_holders(below, rest);
-    if below.is_empty() {
+    forget_holders(below, rest, stays.saturating_sub(1));
+    if stays == 0 && below.is_empty() {
         fields.remove(*name);
     }
 }

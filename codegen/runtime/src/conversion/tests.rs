@@ -161,6 +161,34 @@ fn all_values_are_taken_before_any_is_put() {
     }
 }
 
+/// An object from which all has gone stays where an annotation keeps a part of it, and goes otherwise.
+#[test]
+fn what_is_kept_comes_back_to_its_object() {
+    use Direction::{Down, Up};
+    let named =
+        |annotation, at, above, how| Step { annotation: Some(annotation), ..step(at, &[], above, how) };
+    let steps =
+        [named("a", &["in"], &[&["tongue"]], How::Keep), named("b", &[], &[&["in", "site"]], How::Keep)];
+    let reversed: Vec<Step> = steps.iter().rev().copied().collect();
+    for steps in [&steps[..], &reversed] {
+        for (above, below) in [
+            (
+                json!({"in": {"tongue": "de", "site": "s"}}),
+                json!({"in": {}, "metadata": {"annotations": {"a": "\"de\"", "b": "\"s\""}}}),
+            ),
+            (json!({"in": {"site": "s"}}), json!({"metadata": {"annotations": {"b": "\"s\""}}})),
+            (json!({"in": {}}), json!({"in": {}})),
+        ] {
+            let mut tree = above.clone();
+            convert(steps, Down, true, &EXAMPLE, &mut tree);
+            assert_eq!(tree, below, "{above}");
+            convert(steps, Up, true, &EXAMPLE, &mut tree);
+            tree.as_object_mut().unwrap().remove("metadata");
+            assert_eq!(tree, above);
+        }
+    }
+}
+
 #[test]
 fn paths_and_owners_follow_what_moves() {
     let steps: &'static [Step] = Box::leak(Box::new([
