@@ -150,6 +150,13 @@ impl FieldError {
     }
 }
 
+impl FieldError {
+    /// The bytes of its text.
+    fn size(&self) -> usize {
+        self.field.len() + self.body.len()
+    }
+}
+
 impl fmt::Display for FieldError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.field.is_empty() {
@@ -168,9 +175,11 @@ pub struct Validation<'v> {
     pub vocabulary: &'v Vocabulary,
     errors: Vec<FieldError>,
     warnings: Vec<String>,
-    /// The bytes of errors and of warnings so far.
+    /// The bytes of these errors and warnings.
     error_bytes: usize,
     warning_bytes: usize,
+    /// Whether errors may have been dropped, so that the object is refused whatever is left of the others.
+    overflowed: bool,
 }
 
 /// How many errors, and how many warnings, are kept: the answer to a small request must not become large.
@@ -183,15 +192,23 @@ const MAX_BYTES: usize = 256 * 1024;
 impl<'v> Validation<'v> {
     /// An empty collection for one object.
     pub fn new(vocabulary: &'v Vocabulary) -> Self {
-        Validation { vocabulary, errors: Vec::new(), warnings: Vec::new(), error_bytes: 0, warning_bytes: 0 }
+        Validation {
+            vocabulary,
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            error_bytes: 0,
+            warning_bytes: 0,
+            overflowed: false,
+        }
     }
 
     /// Adds one error. Those after the thousandth are dropped, and those after many bytes: the object is
     /// refused all the same.
     pub fn push(&mut self, error: FieldError) {
         if !self.is_full() {
-            self.error_bytes += error.field.len() + error.body.len();
+            self.error_bytes += error.size();
             self.errors.push(error);
+            self.overflowed |= self.is_full();
         }
     }
 
@@ -213,7 +230,7 @@ impl<'v> Validation<'v> {
             ];
             all.contains(&error.reason)
         };
-        self.is_full() || self.errors.iter().any(breaks)
+        self.overflowed || self.errors.iter().any(breaks)
     }
 
     /// Whether further warnings are dropped.
@@ -250,13 +267,14 @@ impl<'v> Validation<'v> {
         self.errors.len() + self.warnings.len()
     }
 
-    /// Whether no error was found.
+    /// Whether no error was found, and so none was dropped.
     pub fn is_empty(&self) -> bool {
-        self.errors.is_empty()
+        self.errors.is_empty() && !self.overflowed
     }
 
-    /// Takes the errors found so far out.
+    /// Takes the errors found so far out. There is room for others then.
     pub fn take_errors(&mut self) -> Vec<FieldError> {
+        self.error_bytes = 0;
         std::mem::take(&mut self.errors)
     }
 
@@ -264,6 +282,11 @@ impl<'v> Validation<'v> {
     pub fn prepend(&mut self, mut errors: Vec<FieldError>) {
         errors.append(&mut self.errors);
         self.errors = errors;
+        self.count_bytes();
+    }
+
+    fn count_bytes(&mut self) {
+        self.error_bytes = self.errors.iter().map(FieldError::size).sum();
     }
 
     /// Every error found, in the order in which it was found.
@@ -544,5 +567,31 @@ mod tests {
         }
         assert!(cx.is_full() && cx.is_full_of_warnings());
         assert_eq!((cx.take_warnings().len(), cx.into_errors().len()), (1, 1));
+    }
+
+    /// Whatever takes errors out of a full collection leaves room for others, and refuses the object.
+    #[test]
+    fn an_object_with_dropped_errors_is_refused() {
+        let at = Path::ROOT.field("a");
+        let full = || {
+            let mut cx = Validation::new(&crate::vocabulary::EXAMPLE);
+            cx.push(FieldError::invalid(&at, &"x".repeat(MAX_BYTES), ""));
+            cx
+        };
+        let take = |cx: &mut Validation<'_>| drop(cx.take_errors());
+        let retract = |cx: &mut Validation<'_>| cx.retract(&Path::ROOT.field("a"));
+        for empty in [take as fn(&mut Validation<'_>), retract] {
+            let mut cx = full();
+            empty(&mut cx);
+            assert!(!cx.is_empty() && !cx.is_full() && cx.breaks_bounds());
+            cx.push(FieldError::required(&at, ""));
+            assert_eq!(cx.into_errors().len(), 1);
+        }
+        let mut cx = full();
+        let errors = cx.take_errors();
+        cx.push(FieldError::required(&at, ""));
+        cx.prepend(errors);
+        assert!(cx.is_full());
+        assert_eq!(cx.into_errors().len(), 2);
     }
 }

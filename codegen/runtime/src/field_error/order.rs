@@ -68,6 +68,7 @@ impl Validation<'_> {
         if !self.errors.is_empty() {
             let list = list.to_string();
             self.errors.retain(|error| item(&error.field, &list).is_none());
+            self.count_bytes();
         }
     }
 
@@ -101,6 +102,7 @@ impl Validation<'_> {
         if !self.errors.is_empty() {
             let place = path.to_string();
             self.errors.retain(|error| rest(&error.field, &place).is_none());
+            self.count_bytes();
         }
     }
 
