@@ -40,8 +40,8 @@ pub struct Step {
     pub annotation: Option<&'static str>,
 }
 
-/// Objects that hold places of steps and are owned as a whole (`x-orch-map-type: atomic`), from the root of
-/// an object. One that is in both lists is the same field in both forms.
+/// Atomic objects (`x-orch-map-type: atomic`) that contain a field of a step, as paths from the root. One
+/// that is in both lists is the same field in both forms.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wholes {
     /// Those of the lower form.

@@ -86,7 +86,7 @@ pub fn respond(
         Answer::Status(status) => status::respond(&status),
         Answer::List(list) => {
             let (form, now) = (representation.form.clone(), core.now());
-            let long = Long::of(representation, &list);
+            let long = SlowList::of(representation, &list);
             let (chunks, length) = match representation.media_type.syntax() {
                 Syntax::Json if long.is_some() => (list_body::chunks(form, list, now), None),
                 Syntax::Json => list_body::measured(form, list, now),
@@ -205,14 +205,14 @@ fn compressed_answer(mut response: Response) -> Response {
 }
 
 /// A list that takes long to write: some of its objects are large, and are not sent as they are stored.
-struct Long {
+struct SlowList {
     /// About how many bytes its text has.
     length: usize,
 }
 
-impl Long {
+impl SlowList {
     fn of(representation: &Representation, list: &List) -> Option<Self> {
-        /// What is shown of an object in other forms, at least.
+        /// About how many bytes a row of a table, or partial metadata, has at least.
         const PART: usize = 1024;
         let is_copied =
             representation.is_as_stored() && !representation.gzip && list.resource.stored_as.is_none();
@@ -223,12 +223,12 @@ impl Long {
             Form::Plain | Form::Table(_, IncludeObject::Object) => object.size(),
             Form::Metadata(_) | Form::Table(..) => PART,
         };
-        Some(Long { length: list.objects.iter().map(length).sum() })
+        Some(SlowList { length: list.objects.iter().map(length).sum() })
     }
 }
 
 /// The same as [`streamed`] for a list that takes long to write.
-fn streamed_apart(style: Style<'_>, chunks: Chunks, long: &Long) -> Response {
+fn streamed_apart(style: Style<'_>, chunks: Chunks, long: &SlowList) -> Response {
     let Style { representation, pace, headers, large_work } = style;
     let chunks = if is_indented(representation) { chunks::pretty(chunks) } else { chunks };
     let is_compressed = representation.gzip && long.length > COMPRESS_ABOVE;

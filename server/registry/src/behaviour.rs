@@ -47,8 +47,8 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Whether [`complete`](Behaviour::complete) may add to this new object what has no path, such as an item
-    /// of a list or a map.
+    /// Whether [`complete`](Behaviour::complete) may add items to lists or maps of this new object. No
+    /// [`FieldPath`] names these, so what managers own is taken from a copy made before.
     fn adds_items(&self, _object: &T, _write: &WriteInfo<'_>) -> bool {
         false
     }

@@ -83,7 +83,7 @@ pub fn drop_owners_of_unknown_versions(resource: &ServedResource, tree: &mut Tre
     let is_known = |entry: &Tree| {
         let text = |name: &str| entry.get(name).and_then(Tree::as_str).unwrap_or_default();
         let version = text("apiVersion");
-        // What is no entry at all is another fault, for which all that was sent counts as nothing.
+        // A malformed entry stays: later it makes the whole list count as not sent.
         let is_entry = matches!(text("operation"), "Apply" | "Update") && text("fieldsType") == "FieldsV1";
         !is_entry
             || version.is_empty()

@@ -86,7 +86,7 @@ impl Object {
     }
 
     /// The state is history from now on: what was and will be computed from it counts in `total`.
-    pub(crate) fn departs(&self, total: &FrameTotal) {
+    pub(crate) fn enter_history(&self, total: &FrameTotal) {
         self.memo.get_or_init(|| DepartedTotal(total.clone()));
         let before = self.memo_bytes.fetch_or(DEPARTED, Ordering::AcqRel);
         if before & DEPARTED == 0 {
@@ -95,7 +95,7 @@ impl Object {
     }
 
     /// History has forgotten the state: who still has it holds it for itself.
-    pub(crate) fn is_forgotten(&self, total: &FrameTotal) {
+    pub(crate) fn leave_history(&self, total: &FrameTotal) {
         let before = self.memo_bytes.fetch_and(!DEPARTED, Ordering::AcqRel);
         if before & DEPARTED != 0 {
             total.subtract(before & !DEPARTED);

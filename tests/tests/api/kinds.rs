@@ -1,5 +1,6 @@
 //! The most common rules of single kinds.
 
+use http::Method;
 use orch_tests::{
     TestServer,
     objects::{CONFIG_MAPS, SECRETS, config_map},
@@ -7,6 +8,7 @@ use orch_tests::{
 use serde_json::{Value, json};
 
 const SERVICE_ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
+const PODS: &str = "/api/v1/namespaces/default/pods";
 const LEASES: &str = "/apis/coordination.orch.io/v1/namespaces/default/leases";
 
 #[tokio::test]
@@ -78,6 +80,32 @@ async fn immutable_data_stays() {
     assert!(message.contains("field is immutable when `immutable` is set"), "{message}");
     admin.merge(&item, &json!({"immutable": false})).await.refused(422, "Invalid");
     admin.merge(&item, &json!({"metadata": {"labels": {"still": "free"}}})).await.expect(200);
+}
+
+/// Only so many bytes of errors are told. Whatever is wrong besides is refused all the same.
+#[tokio::test]
+async fn an_object_with_long_errors_is_refused() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let long = "x".repeat(300_000);
+    let mut object = config_map("a", "1");
+    object["immutable"] = json!(true);
+    admin.post(CONFIG_MAPS, &object).await.expect(201);
+    let item = format!("{CONFIG_MAPS}/a");
+    object["data"] = json!({"value": "2"});
+    object["metadata"]["labels"] = json!({"a": long});
+    admin.put(&item, &object).await.refused(422, "Invalid");
+    admin.merge(&item, &json!({"data": {long.as_str(): "v"}})).await.refused(422, "Invalid");
+    object["apiVersion"] = json!("v1");
+    object["kind"] = json!("ConfigMap");
+    let apply = admin.request(Method::PATCH, &format!("{item}?fieldManager=m&force=true"));
+    let apply = apply.body("application/apply-patch+yaml", object.to_string());
+    apply.send().await.refused(422, "Invalid");
+    assert_eq!(admin.get(&item).await.expect(200)["data"], json!({"value": "1"}));
+
+    let container = json!({"name": "c", "image": "i", "restartPolicy": long});
+    let pod = json!({"metadata": {"name": "a"}, "spec": {"containers": [container]}});
+    admin.post(PODS, &pod).await.refused(422, "Invalid");
 }
 
 #[tokio::test]

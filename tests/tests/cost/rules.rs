@@ -58,6 +58,22 @@ const CREATES: &[Case] = &[
             "mismatchLabelKeys": keys("b"),
         }]}}}))
     }),
+    ("one label key many times", "pods", |count| {
+        let keys = list(count, |_| "a".into());
+        let mut pod =
+            pod(json!({"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": "k", "labelSelector": {}, "matchLabelKeys": keys},
+            ]}}}));
+        pod["metadata"]["labels"] = json!({"a": "x".repeat(100 * count)});
+        pod
+    }),
+    ("one profile for many containers", "pods", |count| {
+        let profile = json!({"type": "Localhost", "localhostProfile": "x".repeat(100 * count)});
+        pod(json!({
+            "securityContext": {"appArmorProfile": profile},
+            "containers": list(count, |n| json!({"name": format!("c{n}"), "image": "i"})),
+        }))
+    }),
     ("mounts and devices", "pods", |count| {
         let mut pod = container(json!({
             "volumeMounts": list(count, |n| json!({"name": format!("v{n}"), "mountPath": format!("/m{n}")})),
@@ -84,6 +100,12 @@ const CREATES: &[Case] = &[
     ("sources of a volume", "pods", |count| {
         let item = |n: usize| json!({"key": "k", "path": format!("p{n}")});
         let sources = list(count, |n| json!({"secret": {"name": "s", "items": [item(n)]}}));
+        pod(json!({"volumes": [{"name": "v", "projected": {"sources": sources}}]}))
+    }),
+    ("sources without files", "pods", |count| {
+        let items = list(count, |n| json!({"key": "k", "path": format!("p{n}")}));
+        let mut sources = list(count, |_| json!({"secret": {"name": "s"}}));
+        sources[0]["secret"]["items"] = items;
         pod(json!({"volumes": [{"name": "v", "projected": {"sources": sources}}]}))
     }),
     ("annotations of containers", "pods", |count| {
@@ -118,6 +140,11 @@ const CREATES: &[Case] = &[
     ("ports of a service", "services", |count| {
         let ports = list(count, |n| json!({"port": n + 1, "name": format!("p{n}")}));
         json!({"metadata": {"name": NAME}, "spec": {"type": "NodePort", "ports": ports}})
+    }),
+    ("addresses of a service beside a long error", "services", |count| {
+        let port = json!({"port": 1, "name": "x".repeat(150 * SIZE)});
+        let addresses = list(count, |_| "x".into());
+        json!({"metadata": {"name": NAME}, "spec": {"ports": [port], "clusterIPs": addresses}})
     }),
 ];
 

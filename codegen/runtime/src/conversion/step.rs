@@ -173,7 +173,7 @@ fn take_at(fields: &mut TreeMap, place: &[&str], held: usize) -> Option<Tree> {
     taken
 }
 
-/// Removes the objects that hold a place, where nothing is in there; but for so many holders from outside.
+/// Removes the objects that hold a place, where nothing is in there. The outermost `stays` of them are kept.
 pub(super) fn forget_holders(fields: &mut TreeMap, place: &[&str], stays: usize) {
     let Some((name, rest @ [_, ..])) = place.split_first() else { return };
     let Some(below) = fields.get_mut(*name).and_then(Tree::as_object_mut) else { return };

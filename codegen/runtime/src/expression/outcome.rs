@@ -111,8 +111,8 @@ pub fn found_text<'t>(find: impl FnOnce() -> Result<&'t str, Fault>) -> Option<&
     find().ok()
 }
 
-/// A value that an expression made, as errors show it: texts and numbers as they are, so that a text can be
-/// any form of a value, and quantities as texts.
+/// A value that an expression made, as errors show it: numbers as they are, quantities as texts, and texts
+/// without quotes, so that an expression can compose what is shown.
 pub fn made_shown(make: impl FnOnce() -> Result<Value, Fault>) -> Option<String> {
     Some(match make().ok()? {
         Value::Text(text) => text.to_string(),

@@ -9,8 +9,8 @@ use orch_runtime::{
 
 use crate::{core::v1::TopologySelectorTerm, storage::v1::StorageClass};
 
-/// Topology terms are unique, and each is told once for every one before it that is the same. One that says
-/// nothing is the same as places that the reference keeps for all terms: Rust, because the order in terms
+/// Topology terms are unique. Each is reported once for every equal term before it. The reference makes an
+/// empty entry for each term beforehand, so an empty term equals those too: Rust, because the order in terms
 /// means nothing.
 pub fn storage_class(value: &StorageClass, path: &Path<'_>, cx: &mut Validation<'_>) {
     let topologies = path.field("allowedTopologies");

@@ -5,6 +5,7 @@
 //! large objects, its body asks [`LargeWork`] for the next piece and waits for it as for anything else.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     task::{Context, Poll},
 };
@@ -50,7 +51,12 @@ impl HttpBody for BodyApart {
                 State::Waits(mut chunks) => {
                     let work = self.work.clone();
                     self.state = State::Makes(Box::pin(async move {
-                        work.run(move || async move { (chunks.next(), chunks) }).await
+                        work.run(move || async move {
+                            // A panic here would end the connection with all of its other answers.
+                            let made = catch_unwind(AssertUnwindSafe(|| chunks.next()));
+                            (made.unwrap_or(Some(Err(CutOff))), chunks)
+                        })
+                        .await
                     }));
                 }
                 State::Makes(mut making) => {
@@ -86,6 +92,18 @@ mod tests {
     use tokio::task::yield_now;
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_panic_cuts_the_answer_off() {
+        let pieces = (0..2).map(|number| match number {
+            0 => Ok(Bytes::from("one")),
+            _ => panic!("not to be made"),
+        });
+        let mut body = body(Box::new(pieces), &LargeWork::new());
+        assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "one");
+        assert!(body.frame().await.unwrap().is_err());
+        assert!(body.frame().await.is_none());
+    }
 
     #[tokio::test]
     async fn other_tasks_go_on_while_a_piece_is_made() {

@@ -46,6 +46,15 @@ struct Held {
     /// None when it was let go.
     body: Mutex<Option<Body>>,
     taken: AtomicU64,
+    making: Mutex<Making>,
+}
+
+/// How long the reader waited for pieces, which is no fault of the reader.
+#[derive(Default)]
+struct Making {
+    so_far: Duration,
+    /// Since when it waits for the next one.
+    since: Option<Instant>,
 }
 
 /// The reader of an answer has taken too little of it.
@@ -55,7 +64,7 @@ struct TooSlow;
 
 /// The same answer, for a reader who is not too slow.
 pub fn paced(body: Body, pace: Pace) -> Body {
-    let held = Held { body: Mutex::new(Some(body)), taken: AtomicU64::new(0) };
+    let held = Held { body: Mutex::new(Some(body)), taken: AtomicU64::new(0), making: Mutex::default() };
     Body::new(PacedBody { held: Arc::new(held), pace, overseer: None, busy: Duration::ZERO })
 }
 
@@ -76,7 +85,9 @@ impl HttpBody for PacedBody {
         let frame = {
             let mut body = self.held.lock();
             let Some(body) = &mut *body else { return Poll::Ready(Some(Err(Error::new(TooSlow)))) };
-            ready!(Pin::new(body).poll_frame(context))
+            let frame = Pin::new(body).poll_frame(context);
+            self.held.count_waiting(frame.is_pending());
+            ready!(frame)
         };
         self.busy += began.elapsed();
         if let Some(Ok(frame)) = &frame {
@@ -112,13 +123,28 @@ impl Held {
     fn lock(&self) -> MutexGuard<'_, Option<Body>> {
         self.body.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn count_waiting(&self, waits: bool) {
+        let mut making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if waits {
+            making.since.get_or_insert_with(Instant::now);
+        } else if let Some(since) = making.since.take() {
+            making.so_far += since.elapsed();
+        }
+    }
+
+    /// How long the reader has waited for pieces.
+    fn waited(&self) -> Duration {
+        let making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        making.so_far + making.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
 }
 
 async fn look_after(held: Weak<Held>, pace: Pace, began: Instant) {
     loop {
         sleep(PERIOD).await;
         let Some(held) = held.upgrade() else { return };
-        let (taken, elapsed) = (held.taken.load(Relaxed), began.elapsed());
+        let (taken, elapsed) = (held.taken.load(Relaxed), began.elapsed().saturating_sub(held.waited()));
         if taken < expected(pace, elapsed) {
             tracing::info!(taken, ?elapsed, "a client reads too slowly; its answer is cut off");
             let body = held.lock().take();
@@ -136,6 +162,7 @@ fn expected(pace: Pace, elapsed: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::StreamExt;
     use http_body_util::BodyExt;
 
     use super::*;
@@ -198,6 +225,21 @@ mod tests {
             sleep(Duration::from_millis(900)).await;
         }
         assert_eq!(taken, LENGTH);
+    }
+
+    /// Other requests may keep the server from making pieces.
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_who_waits_for_pieces_is_not_slow() {
+        let pieces = (0..6 * GRACE.as_secs()).map(|_| Ok::<_, Error>(Bytes::from(vec![b'x'; 2 * 1024])));
+        let slow = futures_util::stream::iter(pieces).then(async |piece| {
+            sleep(Duration::from_secs(1)).await;
+            piece
+        });
+        let first = futures_util::stream::iter([Ok(Bytes::from(vec![b'x'; 2 * SHORT as usize]))]);
+        let mut body = paced(Body::from_stream(first.chain(slow)), PACE);
+        while let Some(frame) = body.frame().await {
+            frame.unwrap();
+        }
     }
 
     #[tokio::test]

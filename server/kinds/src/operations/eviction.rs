@@ -117,7 +117,7 @@ async fn evict(cx: &RequestContext<'_>, target: &Target<'_>, deletion: &Deletion
     match &budgets[..] {
         [] => remove(cx, target, deletion).await,
         [only] if !is_ready(&pod) && budget::lets_unhealthy_go(only) => {
-            // It must not have become ready since; the version that the client sent counts no more.
+            // It must not have become ready since; this replaces the version that the client sent.
             let mut pinned = deletion.clone();
             pinned.options.resource_version = Some(pod.metadata.resource_version);
             match remove(cx, target, &pinned).await {

@@ -7,6 +7,9 @@ use orch_api::{
     meta::v1::{LabelSelector, LabelSelectorRequirement},
 };
 
+/// No value of a label is as long. A body may name one key many times, and each time the value is copied.
+const MAX_VALUE_BYTES: usize = 256;
+
 /// Adds a requirement to the selector of a term for each key of `matchLabelKeys` and `mismatchLabelKeys` that
 /// the pod has as a label.
 pub(super) fn complete(pod: &mut Pod) {
@@ -57,7 +60,9 @@ fn of_terms(terms: &mut [PodAffinityTerm], labels: &BTreeMap<String, String>) {
 
 fn require(selector: &mut LabelSelector, keys: &[String], operator: &str, labels: &BTreeMap<String, String>) {
     for key in keys {
-        let Some(value) = labels.get(key) else { continue };
+        // For a longer one, the pod is refused.
+        let value = labels.get(key).filter(|value| value.len() <= MAX_VALUE_BYTES);
+        let Some(value) = value else { continue };
         selector.match_expressions.push(LabelSelectorRequirement {
             key: key.clone(),
             operator: operator.to_owned(),

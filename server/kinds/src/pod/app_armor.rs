@@ -9,6 +9,9 @@ const UNCONFINED: &str = "unconfined";
 const LOCALHOST: &str = "localhost/";
 const MAX_PROFILE_BYTES: usize = 4095;
 
+/// As many bytes as all annotations of an object may have: with more, the pod is refused anyway.
+const MAX_ADDED_BYTES: usize = 256 * 1024;
+
 const DEPRECATED: &str = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
 
 /// Fills in annotations and fields of all containers. Returns warnings of annotations without a field.
@@ -19,6 +22,7 @@ pub(super) fn complete(pod: &mut Pod, vocabulary: &Vocabulary) -> Vec<String> {
         return warnings;
     }
     let of_pod = spec.security_context.as_ref().and_then(|security| security.app_armor_profile.clone());
+    let mut added = 0;
     let prefix = prefix(vocabulary);
     let containers = spec.init_containers.iter_mut().chain(&mut spec.containers);
     let containers = containers.map(|it| (&it.name, &mut it.security_context));
@@ -27,7 +31,10 @@ pub(super) fn complete(pod: &mut Pod, vocabulary: &Vocabulary) -> Vec<String> {
         let own = security.as_ref().and_then(|security| security.app_armor_profile.as_ref());
         let key = format!("{prefix}{name}");
         let Some(annotation) = metadata.annotations.get(&key) else {
-            if let Some(text) = own.or(of_pod.as_ref()).and_then(annotation_of) {
+            if added <= MAX_ADDED_BYTES
+                && let Some(text) = own.or(of_pod.as_ref()).and_then(annotation_of)
+            {
+                added += key.len() + text.len();
                 metadata.annotations.insert(key, text);
             }
             continue;

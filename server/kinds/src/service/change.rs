@@ -33,8 +33,8 @@ pub(super) fn validate(new: &ServiceSpec, old: &ServiceSpec, violations: &mut Va
     }
 }
 
-/// How many errors are about changes of metadata. Where what is told of them repeats, the rules for the new
-/// object begin.
+/// How many errors are about changes of metadata. Errors of metadata come twice: from the rules for changes,
+/// and then from those for the new object. The first one that repeats begins the second part.
 fn changes_of_metadata(errors: &[FieldError]) -> usize {
     let is_end = |index: &usize| {
         let error = &errors[*index];

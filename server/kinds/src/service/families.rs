@@ -21,7 +21,7 @@ const RELATED: [&str; 4] = ["", "spec.ipFamilies", "spec.ipFamilyPolicy", "spec.
 const ADDRESSES: usize = 3;
 /// What the rules about `clusterIP` and the list together say.
 const OF_BOTH: &str = "`clusterIP`";
-/// What the rule about types among those of addresses says: it is judged with all others.
+/// Part of the message of the rule that forbids `None` for some types: that rule is told with all others.
 const OF_TYPES: &str = "may not be set to 'None' for ";
 
 /// Fills in the families of addresses and the policy of families. Where they do not fit together, or the
@@ -83,9 +83,14 @@ fn fill_policy(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
 }
 
 /// What the schema says of addresses, families and their policy: first how `clusterIP` goes with the list.
+/// Where it has more to say than is kept, everything.
 fn report_related_faults(service: &Service, violations: &mut Validation<'_>) {
     let mut all = Validation::new(violations.vocabulary);
     service.validate(&mut all);
+    // Where there are so many, errors of addresses may be among those that were dropped: nothing is filled
+    // in.
+    let is_full = all.is_full();
+    let place = |error: &FieldError| if is_full { Some(Place::default()) } else { place(error) };
     let mut related: Vec<(Place, FieldError)> =
         all.into_errors().into_iter().filter_map(|error| Some((place(&error)?, error))).collect();
     related.sort_by_key(|(place, _)| *place);
@@ -94,7 +99,8 @@ fn report_related_faults(service: &Service, violations: &mut Validation<'_>) {
     }
 }
 
-/// Where an error is told: which of the fields, which item of the families, and whether that is there twice.
+/// The sort key of an error: the position of its field in [`RELATED`], the index of the family, and
+/// duplicates after others.
 type Place = (usize, usize, bool);
 
 fn place(error: &FieldError) -> Option<Place> {
@@ -151,6 +157,7 @@ fn infer_families(spec: &mut ServiceSpec, network: &ServiceNetwork, violations: 
     if spec.cluster_ip == NONE {
         return;
     }
+    let shown = Rendered(json(&spec.cluster_ips));
     for index in spec.ip_families.len()..spec.cluster_ips.len() {
         let family = match spec.cluster_ips[index].parse() {
             Ok(IpAddr::V4(_)) => "IPv4",
@@ -159,7 +166,6 @@ fn infer_families(spec: &mut ServiceSpec, network: &ServiceNetwork, violations: 
         if family == network.family() {
             spec.ip_families.push(family.to_owned());
         } else {
-            let shown = Rendered(json(&spec.cluster_ips));
             let detail = format!("{family} is not configured on this cluster");
             violations.push(FieldError::invalid(&at.index(index), &shown, &detail));
         }

@@ -142,7 +142,7 @@ impl Walk {
     }
 }
 
-/// A value as the reference shows one that it holds by a pointer.
+/// A value as the reference prints a pointer to it: `&{...}`.
 fn pointed(value: &Tree) -> String {
     format!("&{{{}}}", listing(value))
 }

@@ -55,8 +55,8 @@ pub enum Shown {
 }
 
 impl Named {
-    /// Reads `resourceVersion`. The reference blames itself for some of what is no number here; this server
-    /// always blames the client.
+    /// Reads `resourceVersion`. The reference answers some malformed versions with 500; this server always
+    /// with 400.
     ///
     /// # Errors
     /// 400 where it is not a number.

@@ -26,8 +26,8 @@ pub fn allocate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
     if behaviour.claim_sorts() == 0 || attempt.target.subresource.is_some() {
         return Ok(());
     }
-    if draft.as_asked.is_none() {
-        draft.as_asked = Some(tree_of(resource, &*draft.object)?);
+    if draft.before_additions.is_none() {
+        draft.before_additions = Some(tree_of(resource, &*draft.object)?);
     }
     let snapshot = attempt.cx.core.objects().snapshot(resource);
     let claimed = Claimed::new(&snapshot, &attempt.target.namespace, &draft.placed.name);

@@ -41,9 +41,9 @@ pub struct Draft<'w> {
     pub placed: Placed<'w>,
     /// Fields that this write does not own, whatever values they have.
     pub unowned: Vec<FieldPath>,
-    /// The object before the server added what has no path: a new one before plugins and its kind changed it,
-    /// and any one before it was given what it owns alone. Managers own what is in it.
-    pub as_asked: Option<Tree>,
+    /// A copy of the object from before the server added items to lists or maps, or allocated values.
+    /// Managers own the fields of this copy; none where the object itself will do.
+    pub before_additions: Option<Tree>,
     /// What must still hold when the write commits.
     pub conditions: Vec<Condition>,
 }

@@ -17,7 +17,7 @@ pub async fn mutate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
             || resource.behaviour.adds_items(&*draft.object, &write_info(attempt))
     };
     if is_new && adds_items() {
-        draft.as_asked = Some(tree_of(resource, &*draft.object)?);
+        draft.before_additions = Some(tree_of(resource, &*draft.object)?);
     }
     let mut request = plugins::request(attempt, draft);
     attempt.cx.core.admit(Step::Mutate, &mut request).await?;

@@ -28,7 +28,7 @@ use crate::{
 /// # Errors
 /// 500 where it has no structural form.
 pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
-    let Draft { object, old: _, mut placed, unowned, as_asked, conditions } = draft;
+    let Draft { object, old: _, mut placed, unowned, before_additions, conditions } = draft;
     let resource = attempt.target.resource;
     let mut tree = tree_of(resource, &*object)?;
     let warnings = placed.violations.take_warnings();
@@ -37,7 +37,7 @@ pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
     let (current, owners, differs) = match placed.proposed.current {
         None => {
             attempt.cx.warn_all(warnings);
-            (None, own_new(attempt, ownership, &unowned, as_asked.as_ref(), &mut tree)?, true)
+            (None, own_new(attempt, ownership, &unowned, before_additions.as_ref(), &mut tree)?, true)
         }
         Some(mut current) => {
             count_generation(resource, &current.tree, &mut tree);
@@ -45,8 +45,9 @@ pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
                 attempt.cx.warn_all(warnings);
             }
             // Managers that were dropped are still stored, so this write changes what is stored.
-            let owners_differ = own_changed(attempt, ownership, &unowned, as_asked, &mut current, &mut tree)
-                || current.lost_managers != LostManagers::None;
+            let owners_differ =
+                own_changed(attempt, ownership, &unowned, before_additions, &mut current, &mut tree)
+                    || current.lost_managers != LostManagers::None;
             nullable::empty_to_null(&mut tree, resource.def.type_def);
             let began = Instant::now();
             let differs = owners_differ || !managed_fields::same_but_owners(&current.tree, &tree);
@@ -99,7 +100,7 @@ fn own_new(
     attempt: Attempt<'_>,
     ownership: Ownership,
     unowned: &[FieldPath],
-    as_asked: Option<&Tree>,
+    before_additions: Option<&Tree>,
     tree: &mut Tree,
 ) -> Result<Option<String>> {
     let resource = attempt.target.resource;
@@ -107,7 +108,7 @@ fn own_new(
         Ownership::Tracked { .. } => {
             let time = attempt.cx.core.now().to_string();
             let write = record(attempt, &time, unowned);
-            let owned = as_asked.unwrap_or(tree);
+            let owned = before_additions.unwrap_or(tree);
             Some(managed_fields::owners_of_new(&write, empty_object(resource)?, owned, resource.def.type_def))
         }
         Ownership::Applied { entries } => {
@@ -125,7 +126,7 @@ fn own_changed(
     attempt: Attempt<'_>,
     ownership: Ownership,
     unowned: &[FieldPath],
-    as_asked: Option<Tree>,
+    before_additions: Option<Tree>,
     current: &mut Current,
     tree: &mut Tree,
 ) -> bool {
@@ -139,7 +140,7 @@ fn own_changed(
             let lost_managers = current.lost_managers == LostManagers::All;
             let write = Write { lost_managers, ..record(attempt, &time, unowned) };
             let def = attempt.target.resource.def.type_def;
-            let Some(mut asked) = as_asked else {
+            let Some(mut asked) = before_additions else {
                 return managed_fields::track_update(&write, &mut current.tree, sent.as_ref(), tree, def);
             };
             let differ =

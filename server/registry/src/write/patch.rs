@@ -146,8 +146,8 @@ impl Patch {
         Ok(())
     }
 
-    /// The reference reads a result without a version as its internal form, which has other names for all
-    /// fields. So nothing is left of it, not even its name.
+    /// The reference decodes a result without `apiVersion` into its internal type, whose fields have other
+    /// names. So nothing is left of it, and the patch fails because the name is missing.
     fn without_version(&self, attempt: Attempt<'_>, patched: &Tree) -> Result<Tree> {
         let fields = patched.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
         let unknown = fields.filter(|name| !matches!(*name, "kind" | "apiVersion"));

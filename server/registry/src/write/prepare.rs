@@ -51,7 +51,7 @@ pub fn prepare<'w>(attempt: Attempt<'w>, ruled: Attempt<'_>, mut placed: Placed<
     }
     let mut object = typed(ruled.target.resource, tree)?;
     resource.behaviour.prepare(&mut *object, old.as_deref(), &write_info(attempt));
-    Ok(Draft { object, old, placed, unowned, as_asked: None, conditions: Vec::new() })
+    Ok(Draft { object, old, placed, unowned, before_additions: None, conditions: Vec::new() })
 }
 
 /// An object in the stored version. What the client leaves out gets the defaults of its own version before.

@@ -93,8 +93,8 @@ impl Sent {
     }
 }
 
-/// Managed fields that were sent take the place of those that are stored, also where nothing of them is
-/// known: an entry that owns nothing stands for them, because no entry would mean that none were sent.
+/// The client sent managers, all of them of unknown versions. An entry that owns nothing is left in their
+/// place: an empty list would count as "not sent", and the stored managers would stay.
 fn keep_place_of_managers(target: &Target<'_>, lost: LostManagers, tree: &mut Tree) {
     if lost == LostManagers::All {
         let nobody = json!({

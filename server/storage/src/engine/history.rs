@@ -130,7 +130,7 @@ impl History {
 
     pub(super) fn push(&mut self, event: Arc<Event>) {
         self.set_bytes(self.bytes + event.history_bytes());
-        event.departed().for_each(|state| state.departs(&self.meter.copies));
+        event.departed().for_each(|state| state.enter_history(&self.meter.copies));
         self.events.push_back(event);
     }
 
@@ -215,7 +215,7 @@ impl History {
     fn pop(&mut self, count: usize) -> Vec<Arc<Event>> {
         let popped: Vec<_> = self.events.drain(..count).collect();
         let departed = popped.iter().flat_map(|event| event.departed());
-        departed.for_each(|state| state.is_forgotten(&self.meter.copies));
+        departed.for_each(|state| state.leave_history(&self.meter.copies));
         self.set_bytes(self.bytes - popped.iter().map(|event| event.history_bytes()).sum::<u64>());
         popped
     }

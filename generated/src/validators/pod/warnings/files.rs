@@ -20,15 +20,15 @@ pub fn overlapping_files(volumes: &[Volume], _path: &Path<'_>, cx: &mut Validati
         let name = volume.name.shown();
         if let Some(source) = &volume.config_map {
             let what = format_args!("volume {name} (ConfigMap {})", source.name.shown());
-            Files::default().add(paths(&source.items), what, &mut left, cx);
+            Files::default().add(&paths(&source.items), what, &mut left, cx);
         }
         if let Some(source) = &volume.secret {
             let what = format_args!("volume {name} (Secret {})", source.secret_name.shown());
-            Files::default().add(paths(&source.items), what, &mut left, cx);
+            Files::default().add(&paths(&source.items), what, &mut left, cx);
         }
         if let Some(source) = &volume.downward_api {
             let what = format_args!("volume {name} (DownwardAPI)");
-            Files::default().add(file_paths(&source.items), what, &mut left, cx);
+            Files::default().add(&file_paths(&source.items), what, &mut left, cx);
         }
         let sources = volume.projected.iter().flat_map(|projected| projected.sources.iter().flatten());
         let (mut files, mut latest) = (Files::default(), Vec::new());
@@ -37,7 +37,7 @@ pub fn overlapping_files(volumes: &[Volume], _path: &Path<'_>, cx: &mut Validati
             if let Some((paths, source)) = projection(source) {
                 (latest, files.source) = (paths, Some(source.into()));
             }
-            files.add(latest.clone(), format_args!("volume {name} (Projected)"), &mut left, cx);
+            files.add(&latest, format_args!("volume {name} (Projected)"), &mut left, cx);
         }
     }
 }
@@ -69,7 +69,7 @@ impl<'v> Files<'v> {
     /// before it, up to a number of them.
     fn add(
         &mut self,
-        paths: Vec<&'v str>,
+        paths: &[&'v str],
         what: fmt::Arguments<'_>,
         left: &mut usize,
         cx: &mut Validation<'_>,
