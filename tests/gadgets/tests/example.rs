@@ -1,14 +1,10 @@
-//! The README's five minutes, as they are written there: one more YAML file in a copy of the example, and a
-//! new kind is served, explained and validated.
+//! The README's five minutes, as they are written there: one more YAML file in the example, and a new kind is
+//! served, explained and validated.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 #![allow(clippy::similar_names, reason = "a list, a lost one and the last one are what tests talk about")]
 
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-    time::Duration,
-};
+use std::time::Duration;
 
 use orch_tests::{
     TestServer,
@@ -19,19 +15,19 @@ use serde_json::{Value, json};
 const WIDGETS: &str = "/apis/example.orch.io/v1/namespaces/default/widgets";
 const GADGETS: &str = "/apis/example.orch.io/v1/namespaces/default/gadgets";
 
-/// Where in the example the README puts the file.
+/// Where in the example the README puts the file. The build script of this package puts it there.
 const PLACE: &str = "schema/example.orch.io/v1/gadget.yaml";
+
+const SERVER: &str = env!("CARGO_BIN_EXE_gadgets");
 
 #[tokio::test]
 async fn one_yaml_file_is_a_new_resource() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let readme = include_str!("../../../README.md");
     assert!(readme.contains(&format!("`examples/widgets/{PLACE}`")), "the README names another place");
-    let [schema, object] = yaml_blocks(&readme).try_into().expect("the README has a schema and an object");
-    let example = copy_of_the_example();
-    std::fs::write(example.join(PLACE), schema).unwrap();
-    let binary = build(&example);
-    who_may_scale_a_widget(&binary).await;
-    let server = TestServer::options().binary(binary).flag("--authorization-mode=AlwaysAllow").start().await;
+    let [_schema, object] = yaml_blocks(readme).try_into().expect("the README has a schema and an object");
+    who_may_scale_a_widget().await;
+    let server =
+        TestServer::options().binary(SERVER.into()).flag("--authorization-mode=AlwaysAllow").start().await;
     let admin = server.admin();
 
     let resources = admin.get("/apis/example.orch.io/v1").await.expect(200);
@@ -134,8 +130,8 @@ async fn how_a_widget_is_scaled(server: &TestServer) {
 const RIGHTS: &str = "/apis/rbac.authorization.orch.io/v1/namespaces/default";
 
 /// A right to a kind is none to its scale, and the other way round.
-async fn who_may_scale_a_widget(binary: &Path) {
-    let server = TestServer::options().binary(binary.to_owned()).start().await;
+async fn who_may_scale_a_widget() {
+    let server = TestServer::options().binary(SERVER.into()).start().await;
     let (admin, bob) = (server.admin(), server.user("bob"));
     let (path, scale) = (format!("{WIDGETS}/a"), format!("{WIDGETS}/a/scale"));
     let widget = json!({
@@ -262,80 +258,8 @@ async fn with_kubectl(server: &TestServer, object: &str) {
     kubectl.shows("delete gadget sawmill", &["deleted"]).await;
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace").to_owned()
-}
-
 /// The contents of the fenced blocks that are YAML.
 fn yaml_blocks(text: &str) -> Vec<String> {
     let blocks = text.split("```yaml\n").skip(1);
     blocks.map(|block| block.split("```").next().unwrap_or_default().to_owned()).collect()
-}
-
-/// Copies the example out of the workspace, as a user would who starts a server of their own. The place is
-/// always the same, so that a second run has little to build.
-fn copy_of_the_example() -> PathBuf {
-    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("widgets");
-    let _ = std::fs::remove_dir_all(&copy);
-    let original = root().join("examples/widgets");
-    copy_folder(&original, &copy);
-    let manifest = std::fs::read_to_string(original.join("Cargo.toml")).unwrap();
-    std::fs::write(copy.join("Cargo.toml"), standalone(&manifest)).unwrap();
-    // The versions that the workspace was tested with, and how its C code is built.
-    std::fs::copy(root().join("Cargo.lock"), copy.join("Cargo.lock")).unwrap();
-    copy_folder(&root().join(".cargo"), &copy.join(".cargo"));
-    copy
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy_folder(&path, &target);
-        } else {
-            std::fs::copy(&path, &target).unwrap();
-        }
-    }
-}
-
-/// The manifest without its workspace: what it inherits is written out.
-fn standalone(manifest: &str) -> String {
-    let workspace = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
-    let inherited = |key: &str| {
-        let table =
-            workspace.split("[workspace.dependencies]").nth(1).expect("the workspace has dependencies");
-        let line =
-            table.lines().find(|line| line.starts_with(&format!("{key} = "))).expect("it is one of them");
-        line.replace("path = \"", &format!("path = \"{}/", root().display()))
-    };
-    let mut lines = Vec::new();
-    for line in manifest.lines() {
-        match line.split_once(".workspace = true") {
-            Some(("version", _)) => lines.push("version = \"0.1.0\"".to_owned()),
-            Some(("edition", _)) => lines.push("edition = \"2024\"".to_owned()),
-            Some(("rust-version" | "license" | "publish", _)) => {}
-            Some((dependency, _)) => lines.push(inherited(dependency)),
-            None if line == "[lints]" || line == "workspace = true" => {}
-            None => lines.push(line.to_owned()),
-        }
-    }
-    let profile: String =
-        workspace.split("[profile.release]").next().unwrap().split("[profile.dev]").skip(1).collect();
-    format!("{}\n\n[workspace]\n\n[profile.dev]{profile}", lines.join("\n"))
-}
-
-/// Builds the example with what has been downloaded already: its binary.
-fn build(example: &Path) -> PathBuf {
-    // The same folder as the tests are built in, so that the dependencies are there.
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder");
-    let output = Command::new(env!("CARGO"))
-        .args(["build", "--offline", "--target-dir"])
-        .arg(target)
-        .current_dir(example)
-        .output()
-        .expect("cargo runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    target.join("debug/widgets")
 }
