@@ -114,15 +114,30 @@ impl Server {
 
     /// PUT, without storing anything.
     pub fn update(&self, resource: &Arc<ServedResource>, reader: Reader, bytes: &Bytes) -> Result<Answer> {
+        self.update_at(item(resource), reader, bytes)
+    }
+
+    /// The same for a part of the object.
+    pub fn update_at(&self, target: Target<'_>, reader: Reader, bytes: &Bytes) -> Result<Answer> {
         let body = Body { reader, bytes: bytes.clone() };
-        let request = UpdateRequest { target: item(resource), body, options: dry_run() };
+        let request = UpdateRequest { target, body, options: dry_run() };
         self.runtime.block_on(verb::update::update(&self.request(), request))
     }
 
-    /// PATCH, without storing anything.
+    /// PATCH in JSON, without storing anything.
     pub fn patch(&self, resource: &Arc<ServedResource>, kind: PatchKind, bytes: &Bytes) -> Result<Answer> {
-        let (target, bytes) = (item(resource), bytes.clone());
-        let (syntax, force) = (Syntax::Json, false);
+        self.patch_at(item(resource), kind, Syntax::Json, bytes)
+    }
+
+    /// The same for a part of the object, and in any format that the patch can have.
+    pub fn patch_at(
+        &self,
+        target: Target<'_>,
+        kind: PatchKind,
+        syntax: Syntax,
+        bytes: &Bytes,
+    ) -> Result<Answer> {
+        let (bytes, force) = (bytes.clone(), false);
         let request = PatchRequest { target, kind, syntax, bytes, force, options: dry_run() };
         self.runtime.block_on(verb::patch::patch(&self.request(), request))
     }
@@ -136,8 +151,15 @@ fn namespace_of(resource: &ServedResource) -> &'static str {
     if resource.def.scope == Scope::Namespaced { NAMESPACE } else { "" }
 }
 
-fn item(resource: &Arc<ServedResource>) -> Target<'_> {
+/// The object of a kind.
+pub fn item(resource: &Arc<ServedResource>) -> Target<'_> {
     Target::item(resource, namespace_of(resource), NAME)
+}
+
+/// Its sub-resources that take the object itself.
+pub fn parts(resource: &Arc<ServedResource>) -> impl Iterator<Item = Target<'_>> {
+    let parts = resource.def.subresources.iter().filter(|part| part.body.is_none());
+    parts.map(|part| Target { subresource: Some(part), ..item(resource) })
 }
 
 fn dry_run() -> WriteOptions {

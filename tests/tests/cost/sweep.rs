@@ -6,7 +6,7 @@ use bytes::Bytes;
 use orch_machinery::{
     body::{Reader, read_cbor, read_json, read_protobuf, read_yaml},
     cbor,
-    media_type::PatchKind,
+    media_type::{PatchKind, Syntax},
     protobuf, yaml,
 };
 use orch_registry::catalog::ServedResource;
@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::{
     meter::{alone, growth, measured},
     places::{Items, Place, of_type},
-    server::{NAME, Server},
+    server::{NAME, Server, item, parts},
 };
 
 /// The smaller number of items that are compared.
@@ -25,13 +25,16 @@ const SIZE: usize = 1_000;
 /// The largest body that the server reads.
 const BODY: usize = 3 * 1024 * 1024;
 
+/// How many operations a JSON patch may have.
+const OPERATIONS: usize = 10_000;
+
 /// What one request may take: time of the processor, and memory. Without optimizations it takes up to five
 /// times as long.
 const MAX_TIME: Duration = Duration::from_secs(if cfg!(debug_assertions) { 5 } else { 1 });
 const MAX_MEMORY: usize = 100 * 1024 * 1024;
 
 /// All places take minutes. A run looks at one of so many, unless all are asked for.
-const STRIDE: usize = 12;
+const STRIDE: usize = 24;
 
 /// All lists and maps, each with its kind.
 fn places(server: &Server) -> Vec<(Arc<ServedResource>, Place)> {
@@ -143,11 +146,14 @@ impl Change {
         }
     }
 
+    /// Changes the object, and then each of its parts.
     fn send(self, server: &Server, resource: &Arc<ServedResource>, body: &Bytes) {
-        drop(match self {
-            Change::Update(_, reader) => server.update(resource, reader, body),
-            Change::Patch(kind) => server.patch(resource, kind, body),
-        });
+        for target in parts(resource).chain([item(resource)]) {
+            drop(match self {
+                Change::Update(_, reader) => server.update_at(target, reader, body),
+                Change::Patch(kind) => server.patch_at(target, kind, Syntax::Json, body),
+            });
+        }
     }
 }
 
@@ -210,11 +216,25 @@ fn the_largest_bodies_stay_within_time_and_memory() {
                 ("create".to_owned(), measured(|| drop(server.create(&resource, reader, &body)))),
                 ("update".to_owned(), measured(|| drop(server.update(&resource, reader, &body)))),
             ];
-            if format == "JSON" {
-                for kind in [PatchKind::Merge, PatchKind::Strategic, PatchKind::Apply] {
-                    let patch = measured(|| drop(server.patch(&resource, kind, &body)));
-                    ways.push((format!("{kind:?} patch"), patch));
+            for target in parts(&resource) {
+                let way = format!("update of {}", target.subresource_name());
+                ways.push((way, measured(|| drop(server.update_at(target, reader, &body)))));
+            }
+            for kind in [PatchKind::Merge, PatchKind::Strategic, PatchKind::Apply] {
+                let syntax = match format {
+                    "JSON" => Syntax::Json,
+                    "YAML" if kind == PatchKind::Apply => Syntax::Yaml,
+                    _ => continue,
+                };
+                for target in parts(&resource).chain([item(&resource)]) {
+                    let way = format!("{kind:?} patch of /{}", target.subresource_name());
+                    ways.push((way, measured(|| drop(server.patch_at(target, kind, syntax, &body)))));
                 }
+            }
+            if format == "JSON" {
+                let additions = text(&additions(&place, &place.object(items, OPERATIONS)));
+                let patch = measured(|| drop(server.patch(&resource, PatchKind::Json, &additions)));
+                ways.push(("JSON patch".to_owned(), patch));
             }
             for (way, (time, memory, ())) in ways {
                 slowest = slowest.max(time);

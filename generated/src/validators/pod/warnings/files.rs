@@ -10,7 +10,7 @@ use orch_runtime::{
 use crate::core::v1::{DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection};
 
 /// How many files of a pod are compared with those before them in their volume.
-const MAX_COMPARED: usize = 4_000;
+const MAX_COMPARED: usize = 2_000;
 
 /// Warns of two files in a volume with the same path, or with one path below the other: Rust, because no
 /// expression compares paths.
