@@ -17,8 +17,8 @@ use super::policy::PolicyRule;
 /// How many comparisons of a permission with a rule are made before rules are compared whole.
 const MAX_COMPARISONS: usize = 200_000;
 
-/// How many entries of lists are looked up, a second or two at most. Then nothing is found any more, and what is
-/// left counts as missing.
+/// How many entries of lists are looked up, a second or two at most. Then nothing is found any more, and what
+/// is left counts as missing.
 const MAX_LOOKUPS: usize = 5_000_000;
 
 /// The longest list of permissions in a message, in bytes.

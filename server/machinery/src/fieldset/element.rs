@@ -202,8 +202,9 @@ fn value_order(this: &Tree, other: &Tree) -> Ordering {
     }
 }
 
-/// By their exact values. As 64-bit floats different integers are the same, and sorting needs an order in which
-/// nothing is equal to two things that differ. Of an integer and a float of one value the integer comes first.
+/// By their exact values. As 64-bit floats different integers are the same, and sorting needs an order in
+/// which nothing is equal to two things that differ. Of an integer and a float of one value the integer comes
+/// first.
 fn number_order(this: &Number, other: &Number) -> Ordering {
     let integer = |number: &Number| number.as_i128();
     let float = |number: &Number| number.as_f64().unwrap_or(0.0);
