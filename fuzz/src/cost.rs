@@ -1,7 +1,9 @@
 //! Time and memory per input: whatever is read and checked takes no more of both than its length allows.
 //!
-//! The first byte chooses the target, the others are its input. The limits are far from what a correct
-//! program takes, so that a busy machine does not break them; work that grows faster than its input does.
+//! The first byte chooses the target, the others are its input. A program without optimization takes up to 80
+//! milliseconds and 330 kilobytes for the first input, and 1.3 microseconds and 71 bytes for each byte of a
+//! long one. The limits are some times that, so that a busy machine does not break them; work that grows with
+//! the square of its input does, from some ten kilobytes on.
 
 use std::time::{Duration, Instant};
 
@@ -11,8 +13,8 @@ use peak_alloc::PeakAlloc;
 pub const METER: PeakAlloc = PeakAlloc;
 
 /// What any input may take, and what each of its bytes may take more.
-const TIME: (Duration, Duration) = (Duration::from_millis(500), Duration::from_micros(200));
-const MEMORY: (usize, usize) = (8 * 1024 * 1024, 16 * 1024);
+const TIME: (Duration, Duration) = (Duration::from_millis(500), Duration::from_micros(10));
+const MEMORY: (usize, usize) = (1024 * 1024, 256);
 
 pub fn run(input: &[u8]) {
     let Some((first, input)) = input.split_first() else { return };

@@ -340,7 +340,7 @@ impl<'t> FieldSet<'t> {
     fn collect_paths<'s>(&'s self, at: &mut Vec<&'s Element<'t>>, paths: &mut Vec<Vec<&'s Element<'t>>>) {
         let here = at.len();
         let mut nodes: Vec<&Node<'t>> = self.nodes.iter().collect();
-        nodes.sort_by(|one, other| one.element.told_order(&other.element));
+        nodes.sort_by_cached_key(|node| node.element.told());
         for node in nodes.iter().filter(|node| node.itself) {
             paths.push([&at[..], &[&node.element]].concat());
         }

@@ -5,6 +5,8 @@
 //! the version does that it was written in. So a write reads the entries of other versions in its own names,
 //! and puts them back.
 
+use std::{cell::LazyCell, collections::HashMap};
+
 use orch_machinery::{
     managed_fields,
     meta::{self, Meta, MetaMut, field},
@@ -103,8 +105,12 @@ pub fn drop_owners_of_unknown_versions(resource: &ServedResource, tree: &mut Tre
 /// Puts them back. An entry that the write has left alone stays as it is in `stored`, the managed fields
 /// before the write: a set of fields does not always come back from other names as it was.
 pub fn name_owners_there(resource: &ServedResource, stored: &[Tree], tree: &mut Tree) {
+    let stored = LazyCell::new(|| {
+        // The first of several that are alike.
+        stored.iter().rev().map(|before| (owner(before), before)).collect::<HashMap<_, _>>()
+    });
     for (form, entry) in owners_of_others(resource, tree) {
-        let before = stored.iter().find(|before| is_same_owner(before, entry));
+        let before = stored.get(&owner(entry));
         let kept = before.map(|before| &before["fieldsV1"]).filter(|before| {
             let mut here = (*before).clone();
             Way::between(form.def, resource.def).convert_owned(&mut here);
@@ -118,8 +124,9 @@ pub fn name_owners_there(resource: &ServedResource, stored: &[Tree], tree: &mut 
     }
 }
 
-fn is_same_owner(one: &Tree, other: &Tree) -> bool {
-    ["manager", "operation", "apiVersion", "subresource"].iter().all(|name| one.get(name) == other.get(name))
+/// What tells one entry from another.
+fn owner(entry: &Tree) -> [Option<&str>; 4] {
+    ["manager", "operation", "apiVersion", "subresource"].map(|name| entry.get(name).and_then(Tree::as_str))
 }
 
 /// Whether an object has managed fields of other forms.

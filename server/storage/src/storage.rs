@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::spawn_blocking;
+
 use crate::check::{self, Report};
 use crate::engine::{Events, HistoryUse, Memory, Snapshot, Watch};
 use crate::error::StoreError;
@@ -13,6 +15,9 @@ use crate::patrolled::Patrolled;
 use crate::revision::Revision;
 use crate::store::{BoxFuture, Store, Visitor};
 use crate::write::{Committed, Write};
+
+/// How many events are undone by whoever asks for an older state: that takes a few milliseconds.
+const UNDONE_AT_ONCE: usize = 4096;
 
 /// A running store and the memory in front of it. Clones are handles on the same one.
 #[derive(Clone)]
@@ -54,6 +59,27 @@ impl Storage {
     /// per event since then.
     pub fn snapshot_at(&self, resource: &ResourceName, revision: Revision) -> Result<Snapshot, StoreError> {
         self.memory.snapshot_at(resource, revision)
+    }
+
+    /// Like [`snapshot_at`](Storage::snapshot_at), for callers whose thread serves others too: where many
+    /// events have to be undone, that is done by a thread of its own.
+    pub async fn snapshot_at_apart(
+        &self,
+        resource: &ResourceName,
+        revision: Revision,
+    ) -> Result<Snapshot, StoreError> {
+        if self.memory.count_undone(resource, revision) <= UNDONE_AT_ONCE {
+            return self.snapshot_at(resource, revision);
+        }
+        let (memory, resource) = (self.memory.clone(), resource.clone());
+        match spawn_blocking(move || memory.snapshot_at(&resource, revision)).await {
+            Ok(snapshot) => snapshot,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime ends.
+                Err(_) => Err(StoreError::Closed),
+            },
+        }
     }
 
     /// The names of the resources that have objects.
@@ -166,5 +192,41 @@ impl Storage {
     /// [`StoreError::Closed`]; reads go on from memory.
     pub async fn shutdown(&self) -> Result<(), StoreError> {
         self.store.shutdown().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::pin::pin;
+
+    use super::*;
+    use crate::key::Key;
+    use crate::write::{Body, Change};
+
+    #[tokio::test]
+    async fn many_events_are_undone_apart() {
+        let (storage, resource) = (Storage::in_memory(), ResourceName::new("configmaps"));
+        let body = || Body::new(Vec::from("@"), 1);
+        let mut revision = Revision::ZERO;
+        let mut revisions = Vec::new();
+        for number in 0..=UNDONE_AT_ONCE + 10 {
+            let key = Key::new(resource.clone(), "n", format!("{number}"));
+            revision = storage.commit(Change::Create { key, body: body() }).await.unwrap().object.revision();
+            revisions.push(revision);
+        }
+        // The second time it is at hand, and what is younger is near.
+        for (at, is_ready) in [(0, false), (0, true), (1, false), (UNDONE_AT_ONCE, true)] {
+            let mut asked = pin!(storage.snapshot_at_apart(&resource, revisions[at]));
+            let mut turns = 0;
+            let found = poll_fn(|context| {
+                turns += 1;
+                asked.as_mut().poll(context)
+            });
+            assert_eq!(found.await.unwrap().len(), at + 1);
+            assert_eq!(turns == 1, is_ready, "{at}");
+        }
+        let future = storage.snapshot_at_apart(&resource, revision.next()).await;
+        assert!(matches!(future, Err(StoreError::FutureRevision { .. })));
     }
 }

@@ -60,4 +60,7 @@ fn the_corpus_is_read_without_a_panic_and_at_its_cost() {
             check("cost", &name, &cost);
         }
     }
+    for (name, input) in corpus("cost") {
+        check("cost", &name, &input);
+    }
 }

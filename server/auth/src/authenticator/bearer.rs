@@ -4,6 +4,9 @@
 pub const MISPLACED_SPACE_WARNING: &str =
     "the provided Authorization header contains extra space before the bearer token, and is ignored";
 
+/// Longer tokens are not looked at: nobody makes such tokens, but reviews can hold them.
+pub(crate) const MAX_TOKEN: usize = 64 * 1024;
+
 /// A bearer token. There is no `Debug` and no `Display`, so that it is never shown.
 #[derive(Clone, Copy)]
 pub struct Token<'a>(&'a [u8]);

@@ -5,7 +5,7 @@
 //! audiences: it is accepted while the secret holds it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -14,7 +14,7 @@ use orch_runtime::vocabulary::Vocabulary;
 
 use crate::{
     answer::Answer,
-    authenticator::{Authenticated, Authenticator, Credentials},
+    authenticator::{Authenticated, Authenticator, Credentials, bearer::MAX_TOKEN},
     error::AuthError,
     kept_answers::{self, KeptAnswers, Key},
     lookups::{LookupCounts, Lookups},
@@ -64,7 +64,8 @@ impl ServiceAccountAuthenticator {
     }
 
     fn accept(&self, credentials: &Credentials<'_>) -> Result<Option<Authenticated>, AuthError> {
-        let Some(token) = credentials.token() else { return Ok(None) };
+        let token = credentials.token().filter(|token| token.secret().len() <= MAX_TOKEN);
+        let Some(token) = token else { return Ok(None) };
         let now = i64::try_from(credentials.now().as_secs()).unwrap_or(i64::MAX);
         // For other audiences the answer may be another one; they are asked about seldom.
         let is_for_server = credentials.audiences().is_empty();
@@ -103,6 +104,8 @@ impl ServiceAccountAuthenticator {
             named => named,
         };
         let named = if claims.aud.is_empty() { self.tokens.audiences() } else { &claims.aud };
+        // Both lists may be long: one is in the token, the other in the review.
+        let wanted: HashSet<&String> = wanted.iter().collect();
         let audiences: Vec<String> =
             named.iter().filter(|audience| wanted.contains(audience)).cloned().collect();
         if audiences.is_empty() {

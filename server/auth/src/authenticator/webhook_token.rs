@@ -17,7 +17,10 @@ use serde_json::json;
 
 use crate::{
     answer::Answer,
-    authenticator::{Authenticated, Authenticator, Credentials, bearer::Token},
+    authenticator::{
+        Authenticated, Authenticator, Credentials,
+        bearer::{MAX_TOKEN, Token},
+    },
     error::AuthError,
     kept_answers::{self, KeptAnswers, Key},
     lookups::{LookupCounts, Lookups},
@@ -25,9 +28,6 @@ use crate::{
     user::UserInfo,
     webhook::Version,
 };
-
-/// Longer tokens are not sent on: nobody makes such tokens.
-const MAX_TOKEN: usize = 64 * 1024;
 
 /// What the flags say about the webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,9 @@
 //! bound to it. For everything else it has the rules of the cluster role `system:node` as every server starts
 //! with it, whatever is stored. The graph behind this is kept up to date only while nodes ask.
 
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use tokio::{sync::OnceCell, task::spawn_blocking};
 
 use super::{
     graph::{Change, Graph, ObjectName, Used},
@@ -28,6 +30,17 @@ use crate::{
 
 /// The field of a pod that names its node.
 const NODE_OF_POD: &str = "spec.nodeName";
+
+/// The resources for which the graph is looked at.
+const OF_GRAPH: &[&str] = &[
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "persistentvolumes",
+    "serviceaccounts",
+    "pods",
+    "volumeattachments",
+];
 
 /// Where pods, volumes and attachments come from.
 pub trait GraphSource: Send + Sync {
@@ -60,11 +73,18 @@ pub struct NodeNames {
 
 /// See the module.
 pub struct NodeAuthorizer {
-    source: Box<dyn GraphSource>,
-    graph: RwLock<Graph>,
+    followed: Arc<Followed>,
+    /// Whether the graph was made. That reads all pods.
+    begun: OnceCell<()>,
     rules: Vec<Rule>,
     names: NodeNames,
     sees_selectors: bool,
+}
+
+/// The graph and where it comes from.
+struct Followed {
+    source: Box<dyn GraphSource>,
+    graph: RwLock<Graph>,
 }
 
 /// Whether a request is allowed, or why not.
@@ -74,7 +94,8 @@ impl NodeAuthorizer {
     /// `rules` are those of the cluster role `system:node`.
     pub fn new(source: Box<dyn GraphSource>, rules: Vec<PolicyRule>, names: NodeNames) -> Self {
         let rules = rules.into_iter().map(Rule::new).collect();
-        NodeAuthorizer { source, graph: RwLock::default(), rules, names, sees_selectors: false }
+        let followed = Arc::new(Followed { source, graph: RwLock::default() });
+        NodeAuthorizer { followed, begun: OnceCell::new(), rules, names, sees_selectors: false }
     }
 
     /// The same; where it sees the selectors of requests, nodes and pods are read as the module says.
@@ -178,6 +199,36 @@ impl NodeAuthorizer {
         related(node, target, self.graph().uses(node, kind, &object))
     }
 
+    fn graph(&self) -> RwLockReadGuard<'_, Graph> {
+        self.followed.graph()
+    }
+
+    /// Whether the graph is looked at, and was not made yet.
+    fn waits_for_graph(&self, attributes: &Attributes<'_>) -> bool {
+        let Target::Resource(target) = attributes.target else { return false };
+        !self.begun.initialized() && OF_GRAPH.contains(&target.resource)
+    }
+
+    /// Makes the graph, once and apart: other requests go on, and those of nodes wait for it.
+    async fn begin(&self) {
+        let begin = || async {
+            let followed = Arc::clone(&self.followed);
+            if let Err(error) = spawn_blocking(move || drop(followed.graph())).await {
+                tracing::error!(%error, "what the pods of nodes use cannot be read; trying again");
+            }
+        };
+        self.begun.get_or_init(begin).await;
+    }
+
+    fn decide(&self, node: &str, attributes: &Attributes<'_>) -> Decision {
+        match self.verdict(node, attributes) {
+            Ok(()) => Decision::Allow { reason: "".into() },
+            Err(reason) => Decision::NoOpinion { reason: reason.into() },
+        }
+    }
+}
+
+impl Followed {
     /// The graph with everything that has happened so far. The news are taken while it is locked: whoever
     /// finds none any more waits for them at the lock.
     fn graph(&self) -> RwLockReadGuard<'_, Graph> {
@@ -205,10 +256,13 @@ impl Authorizer for NodeAuthorizer {
         let Some(node) = node_of(attributes.user) else {
             return Answer::Ready(Decision::NoOpinion { reason: "".into() });
         };
-        Answer::Ready(match self.verdict(node, attributes) {
-            Ok(()) => Decision::Allow { reason: "".into() },
-            Err(reason) => Decision::NoOpinion { reason: reason.into() },
-        })
+        if !self.waits_for_graph(attributes) {
+            return Answer::Ready(self.decide(node, attributes));
+        }
+        Answer::Later(Box::pin(async move {
+            self.begin().await;
+            self.decide(node, attributes)
+        }))
     }
 
     /// Other users have no rules here. What a node may do changes with its pods and is not listed.
@@ -253,7 +307,11 @@ fn own_drivers(node: &str, verb: &str, target: &ResourceTarget<'_>) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeSet, sync::Mutex};
+    use std::{
+        collections::BTreeSet,
+        sync::{Mutex, mpsc},
+        time::Duration,
+    };
 
     use super::*;
     use crate::{
@@ -274,6 +332,10 @@ mod tests {
     }
 
     fn authorizer() -> NodeAuthorizer {
+        authorizer_of(|told| Box::new(told))
+    }
+
+    fn authorizer_of(source: impl FnOnce(Told) -> Box<dyn GraphSource>) -> NodeAuthorizer {
         let uses = [(Used::Secret, "s"), (Used::Claim, "c"), (Used::Account, "a"), (Used::ConfigMap, "m")];
         let uses: BTreeSet<_> = uses.map(|(kind, name)| (kind, name.to_owned())).into();
         let pod = Pod { node: "one".to_owned(), uses };
@@ -295,7 +357,8 @@ mod tests {
             lease_group: "coordination".to_owned(),
             storage_group: "storage".to_owned(),
         };
-        NodeAuthorizer::new(Box::new(Told(Mutex::new(vec![GraphNews::Everything(all)]))), vec![rule], names)
+        let told = Told(Mutex::new(vec![GraphNews::Everything(all)]));
+        NodeAuthorizer::new(source(told), vec![rule], names)
     }
 
     /// The verb; group, resource and sub-resource; namespace and name.
@@ -438,6 +501,40 @@ mod tests {
             let user = UserInfo::new(name, groups);
             assert_eq!(ask(&user, "get", ["", "secrets", ""], ["n", "s"]).await, expected, "{name}");
         }
+    }
+
+    /// A source whose first news come when the test lets them.
+    struct Slow(Mutex<mpsc::Receiver<()>>, Told);
+
+    impl GraphSource for Slow {
+        fn has_news(&self) -> bool {
+            self.1.has_news()
+        }
+
+        fn news(&self) -> GraphNews {
+            self.0.lock().unwrap().recv_timeout(Duration::from_secs(10)).expect("others go on");
+            self.1.news()
+        }
+    }
+
+    #[tokio::test]
+    async fn others_go_on_while_the_first_question_reads_all_pods() {
+        let (sender, receiver) = mpsc::channel();
+        let authorizer = authorizer_of(|told| Box::new(Slow(Mutex::new(receiver), told)));
+        let user = UserInfo::new("system:node:one", [GROUP_NODES]);
+        let target = |resource, name| {
+            let target = ResourceTarget { resource, namespace: "n", name, ..ResourceTarget::default() };
+            Attributes { user: &user, verb: "get", target: Target::Resource(target) }
+        };
+        let (secret, map, own) = (target("secrets", "s"), target("configmaps", "m"), target("nodes", "one"));
+        let ask = async |attributes| authorizer.authorize(attributes).resolve().await.is_allowed();
+        let asked = async { tokio::join!(ask(&secret), ask(&map)) };
+        let others = async {
+            assert!(matches!(authorizer.authorize(&own), Answer::Ready(_)));
+            sender.send(()).unwrap();
+        };
+        assert_eq!(tokio::join!(asked, others).0, (true, true));
+        assert!(matches!(authorizer.authorize(&secret), Answer::Ready(_)));
     }
 
     #[tokio::test]

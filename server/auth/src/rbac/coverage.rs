@@ -4,14 +4,22 @@
 //! each must be in some rule of the owner. What is missing is put together again for the message.
 //!
 //! The number of these permissions is the product of the lengths of the lists. So that a short role cannot
-//! cost much time, a rule that has too many of them is only compared whole.
+//! cost much time, a rule that has too many of them is only compared whole. That takes time too where both
+//! sides are long: the lists of the owner are sorted once, and the entries that are looked up are counted.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    ptr,
+};
 
-use super::{policy::PolicyRule, rule::covers_path};
+use super::policy::PolicyRule;
 
 /// How many comparisons of a permission with a rule are made before rules are compared whole.
 const MAX_COMPARISONS: usize = 200_000;
+
+/// How many entries of lists are looked up, a second or two at most. Then nothing is found any more, and what
+/// is left counts as missing.
+const MAX_LOOKUPS: usize = 5_000_000;
 
 /// The longest list of permissions in a message, in bytes.
 const MAX_SHOWN: usize = 16 * 1024;
@@ -21,18 +29,19 @@ pub fn missing<'a>(
     owned: &[&PolicyRule],
     wanted: impl IntoIterator<Item = &'a PolicyRule>,
 ) -> Vec<PolicyRule> {
-    let mut left = MAX_COMPARISONS;
+    let owners = Owners::new(owned);
+    let (mut left, mut lookups) = (MAX_COMPARISONS, MAX_LOOKUPS);
     let mut missing = Vec::new();
     for rule in wanted {
-        if owned.iter().any(|owner| covers(owner, rule)) {
+        let distinct = without_repeats(rule);
+        if owners.cover(&distinct, &mut lookups) {
             continue;
         }
-        let parts = count_of_parts(rule);
-        match parts.checked_mul(owned.len().max(1)).and_then(|cost| left.checked_sub(cost)) {
+        let parts = count_of_parts(&distinct);
+        match parts.checked_mul(owners.0.len().max(1)).and_then(|cost| left.checked_sub(cost)) {
             Some(rest) => {
                 left = rest;
-                let lacking = |part: &PolicyRule| !owned.iter().any(|owner| covers(owner, part));
-                missing.extend(parts_of(rule).filter(lacking));
+                missing.extend(parts_of(&distinct).filter(|part| !owners.cover(part, &mut lookups)));
             }
             None => missing.push(rule.clone()),
         }
@@ -62,29 +71,102 @@ pub fn refusal(name: &str, groups: &[String], missing: Vec<PolicyRule>, problems
     message
 }
 
-/// Whether one rule includes another one as a whole.
-fn covers(owner: &PolicyRule, wanted: &PolicyRule) -> bool {
-    has_all(&owner.verbs, &wanted.verbs)
-        && has_all(&owner.groups, &wanted.groups)
-        && wanted.resources.iter().all(|resource| covers_resource(&owner.resources, resource))
-        && wanted.paths.iter().all(|path| owner.paths.iter().any(|pattern| covers_path(pattern, path)))
-        && match (owner.names.as_slice(), wanted.names.as_slice()) {
-            ([], _) => true,
-            (_, []) => false,
-            (has, wanted) => wanted.iter().all(|name| has.contains(name)),
-        }
+/// The rules of somebody, ready to be looked up in.
+struct Owners<'a>(Vec<Owner<'a>>);
+
+/// One of them. All lists are sorted.
+struct Owner<'a> {
+    verbs: Vec<&'a str>,
+    groups: Vec<&'a str>,
+    resources: Vec<&'a str>,
+    names: Vec<&'a str>,
+    paths: Vec<&'a str>,
+    /// What paths may begin with. None begins with another one, so only the last one that is not behind a
+    /// path can be its beginning.
+    stems: Vec<&'a str>,
 }
 
-fn has_all(owned: &[String], wanted: &[String]) -> bool {
-    let has = |wanted: &str| owned.iter().any(|entry| entry == wanted);
-    has("*") || wanted.iter().all(|wanted| has(wanted))
+impl<'a> Owners<'a> {
+    /// A role that somebody has by several bindings counts once.
+    fn new(rules: &[&'a PolicyRule]) -> Self {
+        let mut seen = HashSet::new();
+        let rules = rules.iter().filter(|rule| seen.insert(ptr::from_ref::<PolicyRule>(rule)));
+        Owners(rules.map(|rule| Owner::new(rule)).collect())
+    }
+
+    /// Whether one of them includes a rule as a whole.
+    fn cover(&self, wanted: &PolicyRule, lookups: &mut usize) -> bool {
+        self.0.iter().any(|owner| owner.covers(wanted, lookups))
+    }
 }
 
-fn covers_resource(owned: &[String], wanted: &str) -> bool {
-    let has = |wanted: &str| owned.iter().any(|entry| entry == wanted);
-    has("*")
-        || has(wanted)
-        || wanted.split_once('/').is_some_and(|(_, subresource)| has(&format!("*/{subresource}")))
+impl<'a> Owner<'a> {
+    fn new(PolicyRule { verbs, groups, resources, names, paths }: &'a PolicyRule) -> Self {
+        let stems = paths.iter().filter(|path| path.ends_with('*')).map(|path| path.trim_end_matches('*'));
+        let mut stems = sorted(stems);
+        stems.dedup_by(|next, kept| next.starts_with(*kept));
+        let [verbs, groups, resources, names, paths] =
+            [verbs, groups, resources, names, paths].map(|list| sorted(list.iter().map(String::as_str)));
+        Owner { verbs, groups, resources, names, paths, stems }
+    }
+
+    /// Whether it includes a rule as a whole.
+    fn covers(&self, wanted: &PolicyRule, lookups: &mut usize) -> bool {
+        let mut all = |list: &[String], has: &dyn Fn(&str) -> bool| {
+            list.iter().all(|entry| {
+                let left = lookups.checked_sub(1);
+                left.inspect(|left| *lookups = *left).is_some() && has(entry)
+            })
+        };
+        all(&wanted.verbs, &|verb| has(&self.verbs, verb) || has(&self.verbs, "*"))
+            && all(&wanted.groups, &|group| has(&self.groups, group) || has(&self.groups, "*"))
+            && all(&wanted.resources, &|resource| self.covers_resource(resource))
+            && all(&wanted.paths, &|path| self.covers_path(path))
+            && match (self.names.is_empty(), wanted.names.as_slice()) {
+                (true, _) => true,
+                (false, []) => false,
+                (false, names) => all(names, &|name| has(&self.names, name)),
+            }
+    }
+
+    fn covers_resource(&self, wanted: &str) -> bool {
+        let of_every = |(_, subresource): (&str, &str)| has(&self.resources, &format!("*/{subresource}"));
+        has(&self.resources, wanted)
+            || has(&self.resources, "*")
+            || wanted.split_once('/').is_some_and(of_every)
+    }
+
+    fn covers_path(&self, wanted: &str) -> bool {
+        let behind = self.stems.partition_point(|stem| *stem <= wanted);
+        let stem = behind.checked_sub(1).and_then(|last| self.stems.get(last));
+        has(&self.paths, wanted) || stem.is_some_and(|stem| wanted.starts_with(stem))
+    }
+}
+
+fn sorted<'a>(list: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut list: Vec<&str> = list.collect();
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+fn has(sorted: &[&str], wanted: &str) -> bool {
+    sorted.binary_search(&wanted).is_ok()
+}
+
+/// The rule with each entry of a list once, where it first stands.
+fn without_repeats(PolicyRule { verbs, groups, resources, names, paths }: &PolicyRule) -> PolicyRule {
+    let once = |list: &[String]| {
+        let mut seen = HashSet::new();
+        list.iter().filter(|entry| seen.insert(*entry)).cloned().collect::<Vec<_>>()
+    };
+    PolicyRule {
+        verbs: once(verbs),
+        groups: once(groups),
+        resources: once(resources),
+        names: once(names),
+        paths: once(paths),
+    }
 }
 
 fn count_of_parts(rule: &PolicyRule) -> usize {
@@ -177,6 +259,8 @@ fn quoted(list: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     fn list(text: &str) -> Vec<String> {
@@ -294,5 +378,64 @@ mod tests {
         let small = rule("get list", "-", "pods", "");
         let reader = rule("get", "-", "pods", "");
         assert_eq!(missing(&[&reader], [&huge, &small]), [huge.clone(), rule("list", "-", "pods", "")]);
+    }
+
+    #[test]
+    fn long_lists_are_compared_fast() {
+        let verbs = |count: usize, last: &str| {
+            let mut verbs = vec!["list".to_owned(); count];
+            verbs.push(last.to_owned());
+            verbs
+        };
+        let paths = |prefix: &str| (0..50_000).map(|n| format!("{prefix}{n}/*")).collect();
+        let resources = |word: &str| (0..50_000).map(|n| format!("{word}{n}")).collect();
+        let owner = PolicyRule {
+            verbs: verbs(100_000, "get"),
+            paths: paths("/a"),
+            groups: list("-"),
+            resources: resources("r"),
+            ..PolicyRule::default()
+        };
+        let wanted = PolicyRule {
+            verbs: vec!["get".to_owned(); 100_000],
+            paths: (0..50_000).rev().map(|n| format!("/a{n}/b")).collect(),
+            ..PolicyRule::default()
+        };
+        let foreign = PolicyRule { resources: resources("s"), groups: list("-"), ..wanted.clone() };
+        let began = Instant::now();
+        assert!(missing(&[&owner], [&wanted]).is_empty());
+        let foreign = [foreign];
+        assert_eq!(missing(&vec![&owner; 1000], &foreign).len(), 50_000);
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    }
+
+    #[test]
+    fn what_is_looked_up_is_counted() {
+        let (owner, wanted) = (rule("get", "*", "*/log", ""), rule("get", "-", "a/log b/log", ""));
+        let owners = Owners::new(&[&owner]);
+        for (allowed, left, is_covered) in [(3, 0, false), (4, 0, true), (5, 1, true)] {
+            let mut lookups = allowed;
+            assert_eq!((owners.cover(&wanted, &mut lookups), lookups), (is_covered, left), "{allowed}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_covered_by_the_beginning_of_any_pattern() {
+        let owned = [paths("get", "/a/* /a/b/* /a/bc /b* /c** /d")];
+        for (path, is_covered) in [
+            ("/a/", true),
+            ("/a/b", true),
+            ("/a/zz", true),
+            ("/a", false),
+            ("/b", true),
+            ("/bb", true),
+            ("/c1", true),
+            ("/c*", true),
+            ("/d", true),
+            ("/d/", false),
+            ("/", false),
+        ] {
+            assert_eq!(lacking(&owned, &[paths("get", path)]).is_empty(), is_covered, "{path}");
+        }
     }
 }

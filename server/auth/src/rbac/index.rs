@@ -95,7 +95,9 @@ impl Index {
         let Some(binding) = binding else { return };
         let role = self.roles.acquire(&binding.role);
         let shared_name: Arc<str> = name.name.as_str().into();
-        for subject in &binding.subjects {
+        // Whoever is named again has the grant already: each costs a place in a list.
+        let mut seen = BTreeSet::new();
+        for subject in binding.subjects.iter().filter(|subject| seen.insert(*subject)) {
             let reason = reason(name, &binding.role, subject).into();
             let grant = Grant { binding: Arc::clone(&shared_name), role, reason };
             let list = self.grants_mut(subject).list_mut(&name.namespace);
@@ -298,5 +300,26 @@ fn joined(messages: &BTreeSet<String>) -> String {
     match texts.as_slice() {
         [one] => (*one).to_owned(),
         all => format!("[{}]", all.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_that_is_named_often_is_granted_once() {
+        let (mut index, name) = (Index::new("rbac.example.io"), PolicyName::of_cluster("b"));
+        let subject = |number: usize| match number % 3 {
+            0 => Subject::User("bob".to_owned()),
+            1 => Subject::Group("devs".to_owned()),
+            _ => Subject::ServiceAccount { namespace: "n".to_owned(), name: "robot".to_owned() },
+        };
+        let subjects = (0..3000).map(subject).collect();
+        index.set_binding(&name, Some(Binding { role: PolicyName::of_cluster("r"), subjects }));
+        let grants = index.listing();
+        assert_eq!(grants.len(), 4, "three, and the counts: {grants:?}");
+        index.set_binding(&name, None);
+        assert_eq!(index.listing(), ["0 subjects, 0 roles"]);
     }
 }

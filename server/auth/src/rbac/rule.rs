@@ -121,7 +121,7 @@ fn covers_resource(pattern: &str, resource: &str, subresource: &str) -> bool {
 }
 
 /// Whether a path of a rule is that of a request.
-pub(super) fn covers_path(pattern: &str, path: &str) -> bool {
+fn covers_path(pattern: &str, path: &str) -> bool {
     pattern == path || (pattern.ends_with('*') && path.starts_with(pattern.trim_end_matches('*')))
 }
 

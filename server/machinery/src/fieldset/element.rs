@@ -4,6 +4,7 @@
 use std::{borrow::Cow, cmp::Ordering, fmt};
 
 use orch_runtime::Tree;
+use serde_json::Number;
 
 use super::FieldSetError;
 use crate::json::encode::text_of;
@@ -34,6 +35,15 @@ pub enum Step<'e> {
     Key(&'e str),
     /// The item of this value, as JSON.
     Value(&'e str),
+}
+
+/// The place of an element where elements are told, see [`Element::told`].
+#[derive(Debug)]
+pub struct Told<'e> {
+    rank: u8,
+    /// What is in a key or a value, read once.
+    value: Option<Tree>,
+    text: &'e str,
 }
 
 impl Kind {
@@ -112,23 +122,17 @@ impl<'t> Element<'t> {
         }
     }
 
-    /// The order in which elements are told: numbers in keys and values by their size, not by their text.
-    pub fn told_order(&self, other: &Self) -> Ordering {
-        let rank = |kind| match kind {
-            Kind::Field => 0,
-            Kind::Key => 1,
-            Kind::Value => 2,
-            Kind::Position => 3,
+    /// By this elements are sorted where they are told: numbers in keys and values by their size, not by
+    /// their text.
+    pub fn told(&self) -> Told<'_> {
+        let (rank, has_json) = match self.kind {
+            Kind::Field => (0, false),
+            Kind::Key => (1, true),
+            Kind::Value => (2, true),
+            Kind::Position => (3, false),
         };
-        let by_rank = rank(self.kind).cmp(&rank(other.kind));
-        by_rank.then_with(|| match (self.kind, self.json(), other.json()) {
-            (Kind::Key | Kind::Value, Some(this), Some(other)) => value_order(&this, &other),
-            _ => self.text.cmp(&other.text),
-        })
-    }
-
-    fn json(&self) -> Option<Tree> {
-        serde_json::from_str(&self.text).ok()
+        let value = if has_json { serde_json::from_str(&self.text).ok() } else { None };
+        Told { rank, value, text: &self.text }
     }
 
     /// The prefix of the written form: the kind of element and a colon.
@@ -147,6 +151,32 @@ impl<'t> Element<'t> {
     }
 }
 
+impl Ord for Told<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_rank = self.rank.cmp(&other.rank);
+        let by_value = || match (&self.value, &other.value) {
+            (Some(this), Some(other)) => value_order(this, other),
+            // What cannot be read comes last.
+            (this, other) => other.is_some().cmp(&this.is_some()),
+        };
+        by_rank.then_with(by_value).then_with(|| self.text.cmp(other.text))
+    }
+}
+
+impl PartialOrd for Told<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Told<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Told<'_> {}
+
 /// Numbers come first, then texts, booleans, lists, objects and null.
 fn value_order(this: &Tree, other: &Tree) -> Ordering {
     let rank = |value: &Tree| match value {
@@ -158,10 +188,7 @@ fn value_order(this: &Tree, other: &Tree) -> Ordering {
         Tree::Null => 5,
     };
     match (this, other) {
-        (Tree::Number(this), Tree::Number(other)) => match (this.as_i64(), other.as_i64()) {
-            (Some(this), Some(other)) => this.cmp(&other),
-            _ => this.as_f64().partial_cmp(&other.as_f64()).unwrap_or(Ordering::Equal),
-        },
+        (Tree::Number(this), Tree::Number(other)) => number_order(this, other),
         (Tree::String(this), Tree::String(other)) => this.cmp(other),
         (Tree::Bool(this), Tree::Bool(other)) => this.cmp(other),
         (Tree::Object(this), Tree::Object(other)) => {
@@ -175,8 +202,84 @@ fn value_order(this: &Tree, other: &Tree) -> Ordering {
     }
 }
 
+/// By their exact values. As 64-bit floats different integers are the same, and sorting needs an order in
+/// which nothing is equal to two things that differ. Of an integer and a float of one value the integer comes
+/// first.
+fn number_order(this: &Number, other: &Number) -> Ordering {
+    let integer = |number: &Number| number.as_i128();
+    let float = |number: &Number| number.as_f64().unwrap_or(0.0);
+    match (integer(this), integer(other)) {
+        (Some(this), Some(other)) => this.cmp(&other),
+        (Some(integer), None) => integer_before_float(integer, float(other)),
+        (None, Some(integer)) => integer_before_float(integer, float(this)).reverse(),
+        (None, None) => float(this).total_cmp(&float(other)),
+    }
+}
+
+fn integer_before_float(integer: i128, float: f64) -> Ordering {
+    // A float beyond all integers becomes the last one, which no number here is.
+    let by_whole = integer.cmp(&(float.trunc() as i128));
+    by_whole.then(if float.fract() < 0.0 { Ordering::Greater } else { Ordering::Less })
+}
+
 impl fmt::Display for Element<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}{}", self.prefix(), self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sort may panic where this does not hold for each two of them.
+    #[test]
+    fn elements_are_told_in_one_order() {
+        let order = [
+            "f:a",
+            "f:b",
+            r#"k:{"a":1}"#,
+            r#"k:{"a":1,"b":1}"#,
+            r#"k:{"a":2}"#,
+            r#"k:{"a":10}"#,
+            "k:{",
+            "v:-1e300",
+            "v:-9223372036854775808",
+            "v:-9.5",
+            "v:-9",
+            "v:0",
+            "v:-0.0",
+            "v:0.0",
+            "v:0.5",
+            "v:1",
+            "v:1.0",
+            "v:1.5",
+            "v:9",
+            "v:10",
+            "v:9223372036854775806",
+            "v:9223372036854775807",
+            "v:9223372036854775808",
+            "v:9223372036854775808.0",
+            "v:9223372036854775809",
+            "v:18446744073709551615",
+            "v:1e300",
+            r#"v:"10""#,
+            r#"v:"9""#,
+            "v:false",
+            "v:true",
+            "v:[1]",
+            "v:[2]",
+            "v:{}",
+            "v:null",
+            "v:9x",
+            "i:10",
+            "i:9",
+        ];
+        let told: Vec<Element<'_>> = order.iter().map(|text| Element::of_stored(text).unwrap()).collect();
+        for (at, this) in told.iter().enumerate() {
+            for (other_at, other) in told.iter().enumerate() {
+                assert_eq!(this.told().cmp(&other.told()), at.cmp(&other_at), "{this} {other}");
+            }
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! What a kind with several versions does in writes.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
 use orch_api::flowcontrol::v1::PriorityLevelConfiguration;
 use orch_machinery::json::encode::encode_for_store;
@@ -196,4 +199,25 @@ async fn objects_whose_managers_are_all_of_versions_that_are_gone_stay_tracked()
         };
         assert_eq!(owners(&changed), [(json!("me"), shares.clone())], "{name}");
     }
+}
+
+/// Clients may send as many entries as fit into a body.
+#[test]
+fn many_owners_of_another_version_are_named_fast() {
+    let catalog = Catalog::new(&orch_api::KUBERNETES, orch_api::registry().iter().copied());
+    let v1 = catalog.resource(GROUP, "v1", PLURAL).unwrap();
+    let entries = |field: &str| -> Vec<Tree> {
+        let fields = json!({"f:spec": {"f:limited": {field: {}}}});
+        let entry = |number| {
+            json!({"manager": format!("m{number}"), "operation": "Update", "fieldsType": "FieldsV1",
+                "apiVersion": format!("{GROUP}/v1beta2"), "fieldsV1": fields.clone()})
+        };
+        (0..20_000).map(entry).collect()
+    };
+    let stored = entries("f:assuredConcurrencyShares");
+    let mut tree = json!({"metadata": {"managedFields": entries("f:nominalConcurrencyShares")}});
+    let began = Instant::now();
+    name_owners_there(v1, &stored, &mut tree);
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert_eq!(tree["metadata"]["managedFields"].as_array(), Some(&stored));
 }

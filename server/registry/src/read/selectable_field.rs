@@ -3,7 +3,7 @@
 //! They are read once for each state of an object and kept with it (`Object::memo`): a list looks at those of
 //! many objects, and every watch with a field selector at those of both states of an event.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::OnceLock};
 
 use orch_runtime::{
     Tree,
@@ -84,9 +84,34 @@ pub fn value<'o>(resource: &ServedResource, object: &'o Object, label: &str) -> 
     {
         return Ok(FieldValues::of(stored, object)?.get(stored.def, &label).into());
     }
-    let values = FieldValues::read(resource.def, stored::bytes_of(resource, object)?);
-    let values = values.map_err(|error| stored::unreadable(resource, object, &error))?;
-    Ok(values.get(resource.def, label).to_owned().into())
+    Ok(converted(resource, object)?.get(resource.def, label).into())
+}
+
+/// The values in one form that is not the stored one, and those in others. There are a few forms in practice.
+struct Converted {
+    def: &'static ResourceDef,
+    values: Result<FieldValues, String>,
+    others: Others,
+}
+
+#[derive(Default)]
+struct Others(OnceLock<Box<Converted>>);
+
+/// The values in the form of the resource, read now or before.
+fn converted<'o>(resource: &ServedResource, object: &'o Object) -> Result<&'o FieldValues> {
+    let bytes = stored::bytes_of(resource, object)?;
+    let mut others = object.memo(|_| Others::default());
+    loop {
+        let Converted { def, values, others: further } = &**others.0.get_or_init(|| {
+            let values = FieldValues::read(resource.def, bytes);
+            object.memo_grows(values.as_ref().map_or(0, |values| values.text.len()));
+            Box::new(Converted { def: resource.def, values, others: Others::default() })
+        });
+        if std::ptr::eq(*def, resource.def) {
+            return values.as_ref().map_err(|error| stored::unreadable(resource, object, error));
+        }
+        others = further;
+    }
 }
 
 /// An absent boolean or number counts as false or 0.
@@ -115,7 +140,7 @@ fn zero_of(def: &'static TypeDef, path: &[&str]) -> Option<&'static str> {
 mod tests {
     use orch_storage::{Body, Change, Key, Storage};
 
-    use super::FieldValues;
+    use super::{FieldValues, converted, value};
     use crate::catalog::Catalog;
 
     const POD: &str = r#"{"metadata":{"resourceVersion":""},"spec":{"nodeName":"n1","hostNetwork":true},"status":{"phase":"Running"}}"#;
@@ -145,5 +170,23 @@ mod tests {
         assert!(std::ptr::eq(values, FieldValues::of(pods, &object).unwrap()), "read twice");
         assert!(FieldValues::read(pods.def, b"{").is_err());
         assert_eq!(FieldValues::read(pods.def, b"{}").unwrap().get(pods.def, "spec.hostNetwork"), "false");
+    }
+
+    #[tokio::test]
+    async fn values_of_each_form_are_read_once() {
+        let catalog = Catalog::new(&orch_meta::KUBERNETES, orch_api::registry().iter().copied());
+        let [stored, other] =
+            ["", "events.k8s.io"].map(|group| catalog.resource(group, "v1", "events").unwrap());
+        let storage = Storage::in_memory();
+        let text = r#"{"kind":"Event","apiVersion":"v1","metadata":{"name":"e","namespace":"n","resourceVersion":""},"involvedObject":{"name":"p"},"reportingComponent":"c"}"#;
+        let key = Key::new(stored.storage_name.clone(), "n", "e");
+        let created = Change::Create { key, body: Body::new(text.into(), text.find("\"},\"inv").unwrap()) };
+        let object = storage.commit(created).await.unwrap().object;
+        for (resource, label) in [(other, "reportingController"), (stored, "reportingComponent")] {
+            let values = converted(resource, &object).unwrap();
+            assert_eq!(values.get(resource.def, label), "c");
+            assert!(std::ptr::eq(values, converted(resource, &object).unwrap()), "read twice");
+        }
+        assert_eq!(value(other, &object, "regarding.name").unwrap(), "p");
     }
 }

@@ -108,7 +108,8 @@ impl Shown {
             Shown::NotOlderThan(version) => objects.wait_for(version).await?,
             Shown::Exact(version) => {
                 objects.wait_for(version).await?;
-                return storage.snapshot_at(&resource.storage_name, version).map_err(|error| match error {
+                let snapshot = storage.snapshot_at_apart(&resource.storage_name, version).await;
+                return snapshot.map_err(|error| match error {
                     StoreError::Expired { .. } => {
                         ApiError::Expired("The resourceVersion for the provided list is too old.".to_owned())
                     }

@@ -2,6 +2,7 @@
 //! and the answer has the continue token.
 
 use orch_meta::meta::v1::{ListMeta, Status, StatusDetails};
+use tokio::task::yield_now;
 
 use super::{delete, list};
 use crate::{
@@ -10,6 +11,11 @@ use crate::{
     error::{ApiError, Result},
     request::DeleteCollectionRequest,
 };
+
+/// After so many objects, and after so many bytes of them, others have their turn. A deletion that writes
+/// nothing never waits: a dry run, or one of objects that are terminating already.
+const SLICE: usize = 32;
+const SLICE_BYTES: usize = 256 * 1024;
 
 /// Deletes what the selectors match. Objects that are gone by then are skipped. The first other failure ends
 /// the request; what was deleted before stays deleted.
@@ -25,7 +31,13 @@ pub async fn delete_collection(
     let limit = request.list.limit.unwrap_or(u64::MAX);
     let page = list::page(cx, &request.list, Some(limit)).await?;
     let target = &request.list.target;
+    let (mut count, mut bytes) = (0, 0);
     for object in &page.objects {
+        if count >= SLICE || bytes >= SLICE_BYTES {
+            (count, bytes) = (0, 0);
+            yield_now().await;
+        }
+        (count, bytes) = (count + 1, bytes + object.size());
         let mut item = target.clone();
         item.name = (*object.key().name).into();
         match delete::delete_object(cx, &item, &request.options).await {
@@ -46,4 +58,58 @@ pub async fn delete_collection(
     let status =
         Status { metadata, status: "Success".to_owned(), details: Some(details), ..Status::default() };
     Ok(Answer::Status(Box::new(status)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::poll_fn, pin::pin};
+
+    use orch_api::core::v1::ConfigMap;
+    use orch_auth::user::UserInfo;
+    use orch_runtime::object::Kind as _;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        behaviour::Behaviours,
+        client::Client,
+        options::DeletionOptions,
+        read::{selection::Selection, version::Named},
+        request::{ListRequest, ListStart, Target},
+        test_core,
+    };
+
+    #[tokio::test]
+    async fn others_have_their_turn_while_nothing_is_written() {
+        let client = Client::new(test_core::core(&Behaviours::default()), "test");
+        let maps = client.core().catalog().served(ConfigMap::RESOURCE).unwrap();
+        for number in 0..4 * SLICE {
+            let text = if number % SLICE == 0 { "x".repeat(SLICE_BYTES) } else { String::new() };
+            let map = json!({
+                "apiVersion": "v1", "kind": "ConfigMap", "data": {"k": text},
+                "metadata": {"name": format!("m{number}"), "namespace": "n", "finalizers": ["example.com/f"]},
+            });
+            client.create(maps, "n", map).await.unwrap();
+        }
+        let user = UserInfo::anonymous();
+        let cx = RequestContext::new(client.core(), test_core::caller(&user), "test");
+        for (dry_run, expected) in [(true, 8), (false, 8), (false, 8)] {
+            let request = DeleteCollectionRequest {
+                list: ListRequest {
+                    target: Target::item(maps, "n", ""),
+                    selection: Selection::everything(),
+                    start: ListStart::First { version: Named::Unset, version_match: None },
+                    limit: None,
+                },
+                options: DeletionOptions { dry_run, ..DeletionOptions::default() },
+            };
+            let (mut deletion, mut turns) = (pin!(delete_collection(&cx, &request)), 0);
+            let deleted = poll_fn(|context| {
+                turns += 1;
+                deletion.as_mut().poll(context)
+            });
+            deleted.await.unwrap();
+            assert!(turns >= expected, "{turns} turns, dry run: {dry_run}");
+        }
+    }
 }

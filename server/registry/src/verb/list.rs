@@ -74,7 +74,7 @@ async fn continued(
     let Some(revision) = position.revision else {
         return measured(cx, Shown::Newest, resource).await;
     };
-    match cx.core.storage().snapshot_at(&resource.storage_name, revision) {
+    match cx.core.storage().snapshot_at_apart(&resource.storage_name, revision).await {
         Ok(snapshot) => Ok(snapshot),
         // A token with a future version is from before a backup was restored.
         Err(StoreError::Expired { .. } | StoreError::FutureRevision { .. }) => {

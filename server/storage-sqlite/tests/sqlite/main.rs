@@ -1,4 +1,4 @@
-//! The SQLite store from outside: the conformance suite, bad input, crashes, a full disk, damage,
+//! The SQLite store from outside: the conformance suite, bad input, crashes, a full disk, idleness, damage,
 //! lost writes.
 
 #![expect(clippy::unwrap_used, reason = "a panic of a test is its report")]
@@ -9,6 +9,7 @@ mod conformance;
 mod crash;
 mod damage;
 mod full_disk;
+mod idle;
 mod loss;
 mod opening;
 mod repair;

@@ -161,6 +161,11 @@ impl Hub {
         self.all.read(after, through, usize::MAX)
     }
 
+    /// How many events there are after `after`, up to and including `through`.
+    pub(super) fn count_between(&self, after: Revision, through: Revision) -> usize {
+        self.all.count(after, through)
+    }
+
     /// How many watches are told of a change of this object, whatever is in it.
     pub(super) fn told_of(&self, namespace: &str, name: &str) -> usize {
         let scoped = &self.lock().by_scope;
@@ -324,6 +329,13 @@ impl EventLog {
             read.push(Arc::clone(event));
         }
         Ok(read)
+    }
+
+    fn count(&self, after: Revision, through: Revision) -> usize {
+        let events = &self.entries.read().unwrap_or_else(PoisonError::into_inner).events;
+        let seen_at =
+            |revision| first_unseen(events.len(), |index: usize| events[index].revision() <= revision);
+        seen_at(through).saturating_sub(seen_at(after))
     }
 
     fn covers(&self, after: Revision) -> Result<(), StoreError> {

@@ -70,6 +70,13 @@ impl Memory {
         Ok(past)
     }
 
+    /// How many events [`snapshot_at`](Memory::snapshot_at) would undo.
+    pub fn count_undone(&self, resource: &ResourceName, revision: Revision) -> usize {
+        let hub = self.0.hub(resource);
+        let base = hub.older_states.at_or_after(revision).map_or(self.revision(), |base| base.revision());
+        hub.count_between(revision, base)
+    }
+
     /// Whether a write could be made on the newest state: the error that the commit would have, if not.
     pub fn check(&self, write: &Write) -> Result<(), StoreError> {
         self.batch().check(write)

@@ -25,6 +25,9 @@ const COMPRESSED: &str = ".gz";
 /// The ending of one that is being made.
 const UNFINISHED: &str = ".gz.unfinished";
 
+/// Where names lead to files that belong to others: `/dev/stdout` may be one.
+const FOREIGN: &[&str] = &["/dev", "/proc"];
+
 /// When a file is full, and what happens to older ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rotation {
@@ -44,21 +47,24 @@ pub(super) struct LogFile {
     path: PathBuf,
     rotation: Rotation,
     file: File,
+    /// Whether it may get another name: pipes and devices stay where they are.
+    is_rotated: bool,
+    /// Nothing where it is not rotated.
     size: u64,
     /// Compresses and removes older files.
     tidying: Option<JoinHandle<()>>,
 }
 
 impl LogFile {
-    /// Opens the file, which goes on where it ended. Its directory is made where it is missing.
+    /// Opens the file, which goes on where it ended.
     pub(super) fn open(path: PathBuf, rotation: Rotation) -> io::Result<Self> {
-        if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-        }
         let file = open(&path)?;
-        let size = end_last_line(&file, &path)?;
-        let mut log = LogFile { path, rotation, file, size, tidying: None };
-        log.tidy();
+        let is_rotated = file.metadata()?.is_file() && !FOREIGN.iter().any(|root| path.starts_with(root));
+        let size = if is_rotated { end_last_line(&file, &path)? } else { 0 };
+        let mut log = LogFile { path, rotation, file, is_rotated, size, tidying: None };
+        if is_rotated {
+            log.tidy();
+        }
         Ok(log)
     }
 
@@ -72,7 +78,11 @@ impl LogFile {
             }
             time += SignedDuration::from_millis(1);
         };
-        fs::rename(&self.path, &backup)?;
+        match fs::rename(&self.path, &backup) {
+            // Somebody else has moved or removed it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            renamed => renamed?,
+        }
         self.file = open(&self.path)?;
         self.size = 0;
         self.tidy();
@@ -104,6 +114,7 @@ impl Lines for LogFile {
         }
         let written = self.file.write_all(lines);
         match &written {
+            _ if !self.is_rotated => {}
             Ok(()) => self.size += lines.len() as u64,
             // A part of a line would make the line behind it unreadable.
             Err(_) => self.file.set_len(self.size)?,
@@ -116,7 +127,11 @@ impl Lines for LogFile {
     }
 }
 
+/// Its directory is made where it is missing.
 fn open(path: &Path) -> io::Result<File> {
+    if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    }
     OpenOptions::new().create(true).append(true).mode(0o600).open(path)
 }
 
@@ -164,10 +179,12 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
 /// Compresses and removes the older files of a log.
 fn tidy(path: &Path, rotation: &Rotation, now: Timestamp) -> io::Result<()> {
     let mut older = older(path)?;
+    let max_age = rotation.max_age.map(|age| SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX));
     // The newest first.
     older.sort_by(|one, other| other.cmp(one));
     for (index, (time, file)) in older.into_iter().enumerate() {
-        let is_too_old = rotation.max_age.is_some_and(|age| now.duration_since(time).unsigned_abs() > age);
+        // Where the clock was wrong, a file is of the future, which is not old.
+        let is_too_old = max_age.is_some_and(|age| now.duration_since(time) > age);
         let is_too_many = rotation.max_backups.is_some_and(|max| index >= max);
         if is_too_old || is_too_many {
             fs::remove_file(&file)?;
@@ -211,7 +228,7 @@ fn compress(file: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read as _;
+    use std::{io::Read as _, os::fd::AsRawFd as _, process::Command};
 
     use flate2::read::GzDecoder;
 
@@ -284,5 +301,52 @@ mod tests {
         let young = Rotation { max_age: Some(Duration::from_hours(30)), max_backups: None, ..rotation };
         tidy(&path, &young, now).unwrap();
         assert_eq!(names(directory.path()), left[1..]);
+    }
+
+    #[test]
+    fn a_log_that_others_have_removed_begins_anew() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("deep/audit.log");
+        let mut log = LogFile::open(path.clone(), rotation()).unwrap();
+        log.write_lines(b"12345678\n").unwrap();
+        fs::remove_file(&path).unwrap();
+        log.write_lines(b"abcdefgh\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "abcdefgh\n");
+        fs::remove_dir_all(path.parent().unwrap()).unwrap();
+        log.write_lines(b"ABCDEFGH\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "ABCDEFGH\n");
+        assert_eq!(names(path.parent().unwrap()), ["audit.log"]);
+    }
+
+    #[test]
+    fn pipes_and_devices_keep_their_names() {
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("audit.log");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let mut reader = File::options().read(true).write(true).open(&pipe).unwrap();
+        let file = File::create(directory.path().join("out")).unwrap();
+        for path in [pipe, format!("/proc/self/fd/{}", file.as_raw_fd()).into()] {
+            let mut log = LogFile::open(path, rotation()).unwrap();
+            for line in ["12345678\n", "abcdefgh\n", "ABCDEFGH\n"] {
+                log.write_lines(line.as_bytes()).unwrap();
+            }
+            assert_eq!((log.room(), log.tidying.is_none()), (10, true));
+        }
+        let mut lines = [0; 27];
+        reader.read_exact(&mut lines).unwrap();
+        assert_eq!(&lines, b"12345678\nabcdefgh\nABCDEFGH\n");
+        assert_eq!(fs::read(directory.path().join("out")).unwrap(), lines);
+        assert_eq!(names(directory.path()), ["audit.log", "out"]);
+    }
+
+    #[test]
+    fn a_file_of_the_future_is_not_old() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("audit.log");
+        write_older(&path, "2026-11-01T00-00-00.000");
+        write_older(&path, "2027-11-01T00-00-00.000");
+        let rotation = Rotation { max_age: Some(Duration::from_hours(1)), ..rotation() };
+        tidy(&path, &rotation, "2026-11-05T00:00:00Z".parse().unwrap()).unwrap();
+        assert_eq!(names(directory.path()), ["audit-2027-11-01T00-00-00.000.log"]);
     }
 }

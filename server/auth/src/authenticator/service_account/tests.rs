@@ -213,6 +213,23 @@ fn tokens_of_a_key_that_is_gone_are_refused_at_once() {
     assert!(!accepts(&before) && accepts(&next));
 }
 
+/// A review may name as many audiences as fit into a request.
+#[test]
+fn many_audiences_of_a_token_and_of_a_review_are_compared_at_once() {
+    let tokens = issuer();
+    let many = |prefix: &str, count: u32| -> Vec<String> {
+        (0..count).map(|number| format!("{prefix}{number}")).collect()
+    };
+    let token = tokens.issue(&Grant { audiences: many("t", 5_000), ..grant() }).unwrap();
+    let asked = [many("r", 100_000), vec!["t7".to_owned()]].concat();
+    let began = Instant::now();
+    let found = shown(&tokens, &token, 0, &asked).unwrap().unwrap();
+    assert_eq!(found.audiences(), ["t7"]);
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    let too_long = tokens.issue(&Grant { audiences: many("t", 20_000), ..grant() }).unwrap();
+    assert_eq!(shown(&tokens, &too_long, 0, &asked), Ok(None));
+}
+
 fn first(tokens: &TokenIssuer) -> PublicKey {
     tokens.keys().accepted()[0].clone()
 }
