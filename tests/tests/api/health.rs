@@ -48,6 +48,9 @@ async fn probes_have_the_checks_of_the_reference() {
             let path = format!("/{probe}/poststarthook/{hook}");
             assert_eq!(admin.get(&path).await.status, 200, "{path}");
         }
+        // What it stands for is not there (docs/MONITORING.md, "Probes").
+        let absent = format!("/{probe}/poststarthook/start-cluster-authentication-info-controller");
+        assert_eq!(admin.get(&absent).await.status, 404, "{absent}");
         for check in ["informer-sync", "shutdown", "etcd-readiness"] {
             let expected = if probe == "readyz" { 200 } else { 404 };
             assert_eq!(admin.get(&format!("/{probe}/{check}")).await.status, expected, "{probe}/{check}");
