@@ -40,7 +40,8 @@ pub fn checks(
         if *told.borrow() { Err("the server is shutting down".to_owned()) } else { Ok(()) }
     });
     // What they stand for is done before anything listens: namespaces, roles, priority classes, the server's
-    // own service, plugins, and the counts of objects.
+    // own service, plugins, and the counts of objects. The reference also has
+    // start-cluster-authentication-info-controller, for aggregated servers, which there are none of.
     for hook in [
         "start-system-namespaces-controller",
         "rbac/bootstrap-roles",

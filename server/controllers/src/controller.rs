@@ -48,6 +48,11 @@ pub trait Controller: Send + Sync + 'static {
         Account::Server
     }
 
+    /// How many keys it works on at a time.
+    fn workers(&self) -> usize {
+        WORKERS
+    }
+
     /// Other kinds whose changes concern it. The kind itself need not be among them.
     fn also_watches(&self) -> Vec<Trigger> {
         Vec::new()
@@ -93,7 +98,7 @@ pub trait AnyController: Send + Sync {
         Account::Server
     }
 
-    /// How many keys it works on at a time.
+    /// See [`Controller::workers`].
     fn workers(&self) -> usize {
         WORKERS
     }
@@ -122,6 +127,10 @@ impl<C: Controller> AnyController for C {
 
     fn account(&self) -> Account {
         Controller::account(self)
+    }
+
+    fn workers(&self) -> usize {
+        Controller::workers(self)
     }
 
     fn is_served(&self, catalog: &Catalog) -> bool {

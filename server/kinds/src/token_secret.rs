@@ -2,7 +2,7 @@
 //! what a program needs to use the token.
 
 use orch_api::core::v1::Secret;
-use orch_runtime::vocabulary::Vocabulary;
+use orch_runtime::{Tree, vocabulary::Vocabulary};
 
 /// The key of the token.
 pub const TOKEN: &str = "token";
@@ -33,6 +33,21 @@ pub fn account_of(secret: &Secret, vocabulary: &Vocabulary) -> Option<AccountNam
 /// The annotations with the name and the uid of the account.
 pub fn annotations(vocabulary: &Vocabulary) -> [String; 2] {
     ["name", "uid"].map(|what| vocabulary.label(&format!("service-account.{what}")))
+}
+
+/// Takes out of such a secret what is right on one server only: the uid of the account, and what is filled in.
+pub fn empty(secret: &mut Tree, vocabulary: &Vocabulary) {
+    if secret["type"] != vocabulary.label("service-account-token").as_str() {
+        return;
+    }
+    let [_, uid] = annotations(vocabulary);
+    let of_server =
+        [("/metadata/annotations", vec![uid.as_str()]), ("/data", vec![TOKEN, AUTHORITY, NAMESPACE])];
+    for (place, keys) in of_server {
+        if let Some(map) = secret.pointer_mut(place).and_then(Tree::as_object_mut) {
+            map.retain(|key, _| !keys.contains(&key.as_str()));
+        }
+    }
 }
 
 /// Whether an operator has ended the token: a label says since when.

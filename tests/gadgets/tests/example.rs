@@ -64,6 +64,7 @@ async fn one_yaml_file_is_a_new_resource() {
     with_kubectl(&server, &object).await;
     what_is_registered(&server).await;
     how_a_widget_is_scaled(&server).await;
+    a_recipe_goes_with_its_widget(&server).await;
 }
 
 /// The sub-resource `scale` of a kind of one's own, which comes from one line of its schema file.
@@ -227,6 +228,15 @@ async fn what_is_registered(server: &TestServer) {
     assert!(metrics.text().contains(r#"workqueue_depth{name="recipes"}"#), "controllers are counted");
     let ready = admin.get("/readyz?verbose").await;
     assert!(ready.text().contains("[+]controller/recipes ok"), "{}", ready.text());
+}
+
+/// What its widget owns goes with it.
+async fn a_recipe_goes_with_its_widget(server: &TestServer) {
+    let admin = server.admin();
+    let recipe = "/api/v1/namespaces/default/configmaps/a-recipe";
+    admin.get(recipe).await.expect(200);
+    admin.delete(&format!("{WIDGETS}/a")).await.expect(200);
+    eventually(async || (admin.get(recipe).await.status == 404).then_some(())).await;
 }
 
 /// Asks until there is an answer.

@@ -11,10 +11,13 @@ use std::{
 
 use orch_tests::{
     TestServer,
-    objects::{CONFIG_MAPS, config_map, names, namespace, version},
+    client::Answer,
+    objects::{CONFIG_MAPS, SECRETS, config_map, names, namespace, version},
 };
 use serde_json::{Value, json};
 use tokio::process::Command;
+
+use crate::token_secrets;
 
 /// A subcommand on a data directory.
 fn command(name: &str, data: &Path, arguments: &[&str]) -> Command {
@@ -69,6 +72,7 @@ async fn manifests_go_from_server_to_server() {
     orphan["metadata"]["finalizers"] = json!(["example.com/wait"]);
     admin.post(maps, &orphan).await.expect(201);
     admin.delete(&format!("{maps}/finalized")).await.expect(200);
+    let secret = token_secrets::token_secret(&server, "of-robot").await;
 
     let manifests = beside(&server, "objects.json");
     let file = manifests.to_str().unwrap();
@@ -92,6 +96,15 @@ async fn manifests_go_from_server_to_server() {
     let [owned, new_owner] = [0, 1].map(|index| &list["items"][index]["metadata"]);
     assert_eq!(owned["ownerReferences"][0]["uid"], new_owner["uid"]);
     assert!(new_owner["uid"] != owner["metadata"]["uid"]);
+    // An account is another one here, and gets another token.
+    let admin = other.admin();
+    let is_filled = |answer: &Answer| answer.json()["data"]["token"].is_string();
+    let filled = token_secrets::until(&admin, &format!("{SECRETS}/of-robot"), is_filled).await.json();
+    for key in ["token", "ca.crt"] {
+        assert_ne!(filled["data"][key], secret["data"][key], "{key}");
+    }
+    let whoami = token_secrets::whoami(&other, &token_secrets::decoded(&filled, "token")).await.expect(201);
+    assert_eq!(whoami["status"]["userInfo"]["username"], "system:serviceaccount:default:robot");
 }
 
 #[tokio::test]

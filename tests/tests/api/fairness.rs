@@ -5,10 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use http::Method;
 use orch_tests::{
     TestServer,
     client::{Answer, Client},
-    objects::{CONFIG_MAPS, config_map},
+    objects::{CONFIG_MAPS, config_map, version},
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -171,37 +172,80 @@ async fn a_request_waits_for_a_quarter_of_its_time_and_can_be_looked_at() {
     assert_eq!(server.user("dave").get(&requests).await.status, 403);
 }
 
-#[tokio::test]
-async fn a_request_that_is_worked_on_can_be_looked_at() {
+/// A server whose authorizer never answers, and what has to live as long. Administrators do not need it.
+pub async fn undecided() -> (TestServer, impl Sized) {
     let (site, folder) = (Site::new().await, tempfile::tempdir().unwrap());
-    let _silent = site.start(|_| Reply::Nothing).await;
+    let silent = site.start(|_| Reply::Nothing).await;
     let file = kubeconfig(&site, folder.path());
-    let server = TestServer::options()
-        .flag("--authorization-mode=Webhook")
-        .flag(format!("--authorization-webhook-config-file={}", file.display()))
-        .start()
-        .await;
-    let (admin, bob) = (server.admin(), server.user("bob"));
-    let asked = tokio::spawn(async move { bob.get(&format!("{CONFIG_MAPS}/a")).await });
+    let options = TestServer::options().flag("--authorization-mode=Webhook");
+    let file = format!("--authorization-webhook-config-file={}", file.display());
+    (options.flag(file).start().await, (silent, folder))
+}
+
+/// What bob asks for, while it is worked on: the cells of its row. It is gone with its client.
+async fn row_of_bob(server: &TestServer, method: Method, path: &str, body: Option<Value>) -> Vec<String> {
+    let (admin, bob, path) = (server.admin(), server.user("bob"), path.to_owned());
+    let asked = tokio::spawn(async move {
+        let request = bob.request(method, &path);
+        let request = match &body {
+            Some(body) => request.json(body),
+            None => request,
+        };
+        request.send().await
+    });
     let requests = format!("{DUMPS}/dump_requests?includeRequestDetails=1");
     let start = Instant::now();
     let row = loop {
         let text = admin.get(&requests).await.text();
         if let Some(row) = text.lines().find(|line| line.contains(" bob, ")) {
-            break row.to_owned();
+            break row.split(',').map(|cell| cell.trim().to_owned()).collect();
         }
         assert!(start.elapsed() < Duration::from_secs(20), "{text}");
     };
-    let cells: Vec<&str> = row.split(',').map(str::trim).collect();
-    assert_eq!((cells[0], cells[1], cells[3], cells[4]), ("global-default", "global-default", "-1", "bob"));
-    assert_eq!(cells[8], "0s", "{row}");
-    assert!(cells[5] <= cells[9] && cells[9].starts_with("20"), "{row}");
-    let path = format!("{CONFIG_MAPS}/a");
-    assert_eq!(cells[10..], ["bob", "get", &path, "default", "a", "v1", "configmaps", ""], "{row}");
-    // It is gone with its client.
     asked.abort();
     while admin.get(&requests).await.text().contains(" bob, ") {
         assert!(start.elapsed() < Duration::from_secs(25));
+    }
+    row
+}
+
+#[tokio::test]
+async fn a_request_that_is_worked_on_can_be_looked_at() {
+    let (server, _silent) = undecided().await;
+    let path = format!("{CONFIG_MAPS}/a");
+    let cells = row_of_bob(&server, Method::GET, &path, None).await;
+    let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+    assert_eq!((cells[0], cells[1], cells[3], cells[4]), ("global-default", "global-default", "-1", "bob"));
+    assert_eq!(cells[8], "0s", "{cells:?}");
+    assert!(cells[5] <= cells[9] && cells[9].starts_with("20"), "{cells:?}");
+    assert_eq!(cells[10..], ["bob", "get", &path, "default", "a", "v1", "configmaps", ""], "{cells:?}");
+}
+
+/// A long list takes several seats while it is made, and a write several while many watches are told.
+#[tokio::test]
+async fn what_is_much_work_takes_several_seats() {
+    let (server, _silent) = undecided().await;
+    let admin = server.admin();
+    divert(&admin, 10, &json!({"type": "Reject"})).await;
+    for index in 0..310 {
+        admin.post(CONFIG_MAPS, &config_map(&format!("m{index}"), "1")).await.expect(201);
+    }
+    let now = version(&admin.get(CONFIG_MAPS).await.expect(200)).to_owned();
+    let mut watches = Vec::new();
+    for _ in 0..20 {
+        watches.push(admin.watch(&format!("{CONFIG_MAPS}?watch=1&resourceVersion={now}")).await);
+    }
+    let one = format!("{CONFIG_MAPS}/m0");
+    for (method, path, body, first, lasts) in [
+        (Method::GET, one.as_str(), None, "1", false),
+        (Method::GET, CONFIG_MAPS, None, "4", false),
+        (Method::PUT, one.as_str(), Some(config_map("m0", "2")), "1", true),
+    ] {
+        let row = row_of_bob(&server, method.clone(), path, body).await;
+        assert_eq!([&row[0], &row[6]], ["own", first], "{method} {path}: {row:?}");
+        // Controllers watch too, so there may be more than of these watches.
+        let last: u32 = row[7].parse().unwrap();
+        assert_eq!((last >= 2, row[8] != "0s"), (lasts, lasts), "{method} {path}: {row:?}");
     }
 }
 

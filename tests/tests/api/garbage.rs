@@ -111,6 +111,39 @@ async fn owners_may_be_of_any_kind_that_is_served() {
     assert_eq!(names(&admin.get(SECRETS).await.expect(200)), ["of-unknown"]);
 }
 
+/// A reference may name any version that is served, and any group of a kind that has two.
+#[tokio::test]
+async fn owners_may_be_named_by_another_version_than_the_stored_one() {
+    let flag = "--runtime-config=flowcontrol.apiserver.orch.io/v1beta3";
+    let server = TestServer::options().flag(flag).start().await;
+    let admin = server.admin();
+    let level = json!({
+        "metadata": {"name": "own"}, "spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}},
+    });
+    let levels = "/apis/flowcontrol.apiserver.orch.io/v1/prioritylevelconfigurations";
+    let mut level = admin.post(levels, &level).await.expect(201);
+    let event = json!({
+        "metadata": {"name": "told"}, "involvedObject": {"kind": "Pod", "namespace": "default", "name": "p"},
+    });
+    let events = "/api/v1/namespaces/default/events";
+    let mut event = admin.post(events, &event).await.expect(201);
+    level["apiVersion"] = json!("flowcontrol.apiserver.orch.io/v1beta3");
+    event["apiVersion"] = json!("events.orch.io/v1");
+    for (name, owners) in [
+        ("of-level", vec![&owner(&level, true)]),
+        ("of-event", vec![&owner(&event, true)]),
+        ("of-both", vec![&owner(&level, true), &owner(&event, true)]),
+    ] {
+        admin.post(SECRETS, &secret(name, &owners)).await.expect(201);
+    }
+    delete(&admin, &format!("{levels}/own"), "Foreground").await;
+    until_left(&admin, 2).await;
+    until_gone(&admin, &format!("{levels}/own")).await;
+    assert_eq!(names(&admin.get(SECRETS).await.expect(200)), ["of-both", "of-event"]);
+    delete(&admin, &format!("{events}/told"), "Background").await;
+    until_left(&admin, 0).await;
+}
+
 /// The server is killed while it works; what it began comes to its end after the next start.
 #[tokio::test]
 async fn a_crash_stops_no_deletion() {

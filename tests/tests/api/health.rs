@@ -1,6 +1,13 @@
 //! Health probes: plain, verbose, without single checks, and one check at a time.
 
-use orch_tests::TestServer;
+use std::time::{Duration, Instant};
+
+use orch_tests::{
+    TestServer,
+    objects::{NAMESPACES, namespace},
+};
+
+use crate::fairness::undecided;
 
 #[tokio::test]
 async fn probes_answer_in_all_their_forms() {
@@ -48,6 +55,9 @@ async fn probes_have_the_checks_of_the_reference() {
             let path = format!("/{probe}/poststarthook/{hook}");
             assert_eq!(admin.get(&path).await.status, 200, "{path}");
         }
+        // What it stands for is not there (docs/MONITORING.md, "Probes").
+        let absent = format!("/{probe}/poststarthook/start-cluster-authentication-info-controller");
+        assert_eq!(admin.get(&absent).await.status, 404, "{absent}");
         for check in ["informer-sync", "shutdown", "etcd-readiness"] {
             let expected = if probe == "readyz" { 200 } else { 404 };
             assert_eq!(admin.get(&format!("/{probe}/{check}")).await.status, expected, "{probe}/{check}");
@@ -72,5 +82,28 @@ async fn readiness_tells_what_is_known_about_the_data() {
     let metrics = server.admin().get("/metrics").await.text();
     for metric in ["check_rounds", "check_rows", "damaged_rows 0\n", "unreadable_places 0\n"] {
         assert!(metrics.contains(&format!("\napiserver_storage_{metric}")), "{metric}: {metrics}");
+    }
+}
+
+/// Every worker of a controller waits for somebody who decides what its account may do.
+#[tokio::test]
+async fn readiness_tells_of_a_controller_that_lags() {
+    let (server, _silent) = undecided().await;
+    let admin = server.admin();
+    for number in 0..10 {
+        admin.post(NAMESPACES, &namespace(&format!("n{number}"))).await.expect(201);
+    }
+    let begun = Instant::now();
+    loop {
+        let ready = admin.get("/readyz?verbose").await;
+        assert_eq!(ready.status, 200, "that is no reason to keep requests away");
+        let text = ready.text();
+        let told =
+            text.lines().find(|line| line.starts_with("[+]controller/serviceaccount-controller ok: lags, "));
+        if told.is_some_and(|line| line.contains(" keys wait, the first for ")) {
+            return;
+        }
+        assert!(begun.elapsed() < Duration::from_mins(1), "{text}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }

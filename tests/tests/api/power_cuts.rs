@@ -23,6 +23,7 @@ const VOLUMES: &str = "/api/v1/persistentvolumes";
 const EVENTS: &str = "/api/v1/namespaces/default/events";
 const ROLES: &str = "/apis/rbac.authorization.orch.io/v1/clusterroles";
 const MIGRATIONS: &str = "/apis/storagemigration.orch.io/v1alpha1/storageversionmigrations";
+const CLASSES: &str = "/apis/scheduling.orch.io/v1/priorityclasses";
 const CLUSTER_INFO: &str = "/api/v1/namespaces/orch-public/configmaps/cluster-info";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
@@ -36,6 +37,9 @@ const KEPT: [&str; 7] = [
     "/api/v1/namespaces/default/serviceaccounts/default",
     "/api/v1/namespaces/orch-node-lease/serviceaccounts/default",
 ];
+
+/// The server makes these again too; only together with others they can be deleted.
+const CLASSES_OF_SYSTEM: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
 
 /// The reclaim policies that are tried.
 const RECLAIMED: [&str; 2] = ["Delete", "Retain"];
@@ -181,7 +185,7 @@ fn triggers(round: usize) -> Vec<Trigger> {
     triggers.extend(round.checked_sub(1).map(|before| Delete(format!("{ACCOUNTS}/robot-{before}"))));
     for (id, expiration) in [("k", "2999-01-01T00:00:00Z"), ("o", "2020-01-01T00:00:00Z")] {
         let mut token = bootstrap_tokens::secret();
-        let id = format!("tok{id}{round:02}");
+        let id = token_id(id, round);
         token["metadata"]["name"] = format!("bootstrap-token-{id}").into();
         token["stringData"]["token-id"] = id.into();
         token["stringData"]["expiration"] = expiration.into();
@@ -189,7 +193,13 @@ fn triggers(round: usize) -> Vec<Trigger> {
         triggers.push(create(bootstrap_tokens::SECRETS, token));
     }
     triggers.extend(KEPT.map(|path| Delete(path.to_owned())));
+    triggers.push(Delete(CLASSES.to_owned()));
     triggers
+}
+
+/// Six characters, in each round others.
+fn token_id(kind: &str, round: usize) -> String {
+    format!("t{kind}{round:04}")
 }
 
 /// Waits until all of that is done.
@@ -211,16 +221,18 @@ async fn until_done(admin: &Client, round: usize) {
         until_gone(admin, &format!("{SECRETS}/s{before}")).await;
     }
     until_gone(admin, &format!("{EVENTS}/e{round}")).await;
-    let signature = format!("jws-kubeconfig-tokk{round:02}");
+    let signature = format!("jws-kubeconfig-{}", token_id("k", round));
     until_is(admin, CLUSTER_INFO, "signed", |map| map["data"][&signature].is_string()).await;
-    until_gone(admin, &format!("{}/bootstrap-token-toko{round:02}", bootstrap_tokens::SECRETS)).await;
+    let expired = token_id("o", round);
+    until_gone(admin, &format!("{}/bootstrap-token-{expired}", bootstrap_tokens::SECRETS)).await;
     let has_succeeded = |migration: &Value| {
         let conditions = migration["status"]["conditions"].as_array().cloned().unwrap_or_default();
         conditions.iter().any(|it| it["type"] == "Succeeded" && it["status"] == "True")
     };
     until_is(admin, &format!("{MIGRATIONS}/m{round}"), "carried out", has_succeeded).await;
     let is_alive = |object: &Value| object["metadata"]["deletionTimestamp"].is_null();
-    for path in KEPT {
+    let classes = CLASSES_OF_SYSTEM.map(|name| format!("{CLASSES}/{name}"));
+    for path in KEPT.into_iter().chain(classes.iter().map(String::as_str)) {
         until_is(admin, path, "there again", is_alive).await;
     }
 }
@@ -241,9 +253,11 @@ async fn every_controller_goes_on_after_power_cuts() {
     for round in 0..rounds::of_kills(8) {
         let admin = server.admin();
         let mut triggers = prepare(&admin, round).await;
-        // Each of them may be the last one.
+        // Each of them is the last one in its turn, behind some of the others.
+        let chosen = triggers.remove(round % triggers.len());
         triggers.shuffle(&mut random);
-        let (last, reached) = (random.random_range(0..triggers.len()), Notify::new());
+        let (last, reached) = (random.random_range(0..=triggers.len()), Notify::new());
+        triggers.insert(last, chosen);
         let delay = Duration::from_micros(random.random_range(0..LONGEST_MICROS));
         let next = |index| {
             if index == last {

@@ -16,7 +16,7 @@ const TOKEN_REVIEWS: &str = "/apis/authentication.orch.io/v1/tokenreviews";
 const WATCH: &str = "/api/v1/namespaces/default/configmaps?watch=1";
 
 /// Waits until a GET has this answer; returns it.
-async fn until(client: &Client, path: &str, holds: impl Fn(&Answer) -> bool) -> Answer {
+pub async fn until(client: &Client, path: &str, holds: impl Fn(&Answer) -> bool) -> Answer {
     let start = Instant::now();
     loop {
         let answer = client.get(path).await;
@@ -51,7 +51,7 @@ fn authority(server: &TestServer) -> String {
     String::from_utf8(server.kubeconfig().certificate_authority.clone()).unwrap()
 }
 
-async fn whoami(server: &TestServer, token: &str) -> Answer {
+pub async fn whoami(server: &TestServer, token: &str) -> Answer {
     let review = json!({"apiVersion": "authentication.orch.io/v1", "kind": "SelfSubjectReview"});
     server.without_credentials().with_token(token).post(SELF_REVIEWS, &review).await
 }

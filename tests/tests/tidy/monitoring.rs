@@ -21,6 +21,21 @@ const DASHBOARD: &str = "docs/dashboard.json";
 /// What the scraper makes itself.
 const OF_THE_SCRAPER: &[&str] = &["up"];
 
+/// How metrics of priority and fairness begin; the server writes that down once for all of them.
+const FAIRNESS: &str = "apiserver_flowcontrol_";
+
+/// What must be shown, and what must alert, of priority and fairness: who waits or is refused, and for want of
+/// which seats.
+const SHOWN: &[&str] = &[
+    "current_executing_requests",
+    "current_inqueue_requests",
+    "rejected_requests_total",
+    "request_wait_duration_seconds",
+    "nominal_limit_seats",
+    "current_limit_seats",
+];
+const ALERTED: &[&str] = &["rejected_requests_total"];
+
 /// Words of the query language.
 const WORDS: &[&str] =
     &["absent", "and", "by", "histogram_quantile", "increase", "or", "rate", "sum", "time", "topk", "unless"];
@@ -32,17 +47,24 @@ fn every_metric_that_is_shown_exists() {
     let alerts = yaml::decode(alerts.as_bytes(), &Limits::default()).expect("it is YAML").tree;
     let existing = texts_of_the_server();
     let mut problems = Vec::new();
-    for (file, document) in [(DASHBOARD, &dashboard), (ALERTS, &alerts)] {
-        let mut queries = Vec::new();
+    for (file, document, wanted) in [(DASHBOARD, &dashboard, SHOWN), (ALERTS, &alerts, ALERTED)] {
+        let (mut queries, mut named) = (Vec::new(), BTreeSet::new());
         collect(document, &mut queries);
         assert!(queries.len() > 10, "{file}: the queries are not found");
         for query in queries {
             let names = metrics_in(&query);
             assert!(!names.is_empty(), "{file}: no metric in {query:?}");
-            let is_known = |name: &str| OF_THE_SCRAPER.contains(&name) || existing.contains(name);
-            let missing = names.into_iter().filter(|name| !is_known(name));
+            let is_known = |name: &str| {
+                let of_fairness = name.strip_prefix(FAIRNESS).is_some_and(|rest| existing.contains(rest));
+                OF_THE_SCRAPER.contains(&name) || existing.contains(name) || of_fairness
+            };
+            let missing = names.iter().filter(|name| !is_known(name));
             problems.extend(missing.map(|name| format!("{file}: no metric {name}, in {query:?}")));
+            named.extend(names);
         }
+        let wanted = wanted.iter().map(|name| format!("{FAIRNESS}{name}"));
+        let missing = wanted.filter(|name| !named.contains(name));
+        problems.extend(missing.map(|name| format!("{file}: {name} is not there")));
     }
     none(&problems);
 }

@@ -6,13 +6,15 @@
 
 use std::{collections::HashSet, sync::Arc};
 
+use orch_api::core::v1::Secret;
+use orch_kinds::token_secret;
 use orch_machinery::meta::{self, Meta, MetaMut};
 use orch_registry::{
     catalog::{Catalog, ServedResource},
     client::Client,
     error::ApiError,
 };
-use orch_runtime::{Tree, resource_def::Scope};
+use orch_runtime::{Tree, object::Kind, resource_def::Scope};
 
 use super::Server;
 use crate::{bootstrap::strip, manifests::Manifest, response::status, start_error::StartError};
@@ -90,6 +92,10 @@ fn wanted(catalog: &Catalog, mut tree: Tree) -> Result<Wanted, String> {
         return Err(format!("{api_version} {kind} {name}: the kind is not served"));
     };
     strip(&mut tree);
+    if resource.def.kind == Secret::RESOURCE.kind && resource.group == Secret::RESOURCE.group {
+        // The accounts have other uids here, and the controller makes tokens of them.
+        token_secret::empty(&mut tree, resource.vocabulary);
+    }
     if let Some(claim) = tree.pointer_mut("/spec/claimRef").and_then(Tree::as_object_mut) {
         // A volume finds its claim by name, where the reference has no uid.
         claim.retain(|field, _| !["uid", "resourceVersion"].contains(&field.as_str()));

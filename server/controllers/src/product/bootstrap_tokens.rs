@@ -24,6 +24,11 @@ pub(super) fn is_token(secret: &Secret, vocabulary: &Vocabulary) -> bool {
         && secret.type_ == vocabulary.bootstrap_token_secret_type
 }
 
+/// Whether a secret of this name may be one of a token that signs. All others need not be read.
+pub(super) fn may_sign(name: &str) -> bool {
+    name.starts_with(NAME_PREFIX)
+}
+
 /// Until when the token of a secret is valid.
 pub(super) fn expiration(secret: &Secret, now: Timestamp) -> Expiration {
     let Some(text) = value(secret, "expiration") else { return Expiration::Never };

@@ -13,7 +13,7 @@ use orch_registry::error::{ApiError, Result};
 use orch_runtime::{object::Kind, vocabulary::Vocabulary};
 use serde_json::json;
 
-use super::bootstrap_tokens::{Expiration, expiration, is_token, signing};
+use super::bootstrap_tokens::{Expiration, expiration, is_token, may_sign, signing};
 use crate::{
     account::Account,
     controller::{Action, Context, Controller},
@@ -65,7 +65,7 @@ impl Controller for BootstrapSigner {
         };
         vec![
             trigger(ConfigMap::RESOURCE, |key| &*key.name == NAME, public),
-            trigger(Secret::RESOURCE, |_| true, system),
+            trigger(Secret::RESOURCE, |key| may_sign(&key.name), system),
         ]
     }
 
@@ -79,7 +79,13 @@ impl Controller for BootstrapSigner {
             return Ok(Action::Done);
         };
         let Some(mut map) = maps.lookup(vocabulary.namespace_public, NAME)? else { return Ok(Action::Done) };
-        let mut secrets = secrets.list(vocabulary.namespace_system);
+        let system = vocabulary.namespace_system;
+        let snapshot = cx.client().snapshot(secrets.resource());
+        let names = snapshot.in_namespace(system).map(|secret| &secret.key().name);
+        let tokens = names.filter(|name| may_sign(name));
+        // One that cannot be read signs nothing.
+        let mut secrets: Vec<Secret> =
+            tokens.filter_map(|name| secrets.lookup(system, name).ok().flatten()).collect();
         secrets.retain(|secret| is_token(secret, vocabulary));
         let now = cx.client().core().clock().now();
         let mut next = None;

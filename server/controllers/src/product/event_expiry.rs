@@ -20,6 +20,10 @@ use crate::{
     key::ObjectKey,
 };
 
+/// How many events are worked on at a time. Each that is deleted waits for the disk, and the store writes many
+/// at once.
+const WORKERS: usize = 32;
+
 /// See the module.
 pub(super) struct EventExpiry {
     age: Duration,
@@ -37,6 +41,10 @@ impl Controller for EventExpiry {
 
     fn name(&self) -> &'static str {
         "event-expiry"
+    }
+
+    fn workers(&self) -> usize {
+        WORKERS
     }
 
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {

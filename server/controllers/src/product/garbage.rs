@@ -110,7 +110,7 @@ impl GarbageCollector {
             self.cut_off.forget(key);
             return Ok(Action::Done);
         };
-        self.warned.tell(key, &node, resource, &lookup, cx).await;
+        self.warned.tell(key, &node, resource, &self.graph, &lookup, cx).await;
         let step = {
             let graph = self.graph.lock().unwrap_or_else(PoisonError::into_inner);
             decide(key, &node, &graph, &lookup)

@@ -4,10 +4,12 @@
 //! A `StorageVersionMigration` asks for it, once. Its status gets the version from which on the server writes
 //! every object in the storage version; older objects are looked at, and those in another version are written
 //! without a change. Nothing else is remembered: a run that was cut off begins again and finds less to do.
+//! One that cannot be written does not keep the others from it.
 //! Conditions and reasons are those of the reference.
 
 use std::sync::Arc;
 
+use futures_util::{StreamExt, stream};
 use orch_api::storagemigration::v1alpha1::{
     GroupVersionResource, MigrationCondition, StorageVersionMigration, StorageVersionMigrationStatus,
 };
@@ -17,7 +19,7 @@ use orch_registry::{
     migration,
 };
 use orch_runtime::scalar::Time;
-use orch_storage::Object;
+use orch_storage::{Key, Object};
 use tokio::task::yield_now;
 
 use crate::{
@@ -28,6 +30,8 @@ use crate::{
 
 /// After so many objects others have their turn.
 const SLICE: usize = 256;
+/// How many objects are written at a time. Each waits for the disk, and the store writes many at once.
+const AT_A_TIME: usize = 32;
 
 /// See the module.
 pub(super) struct StorageMigration;
@@ -70,13 +74,20 @@ impl Controller for StorageMigration {
             // That change brings the key again.
             return tell(cx, migration, RUNNING, "").await;
         }
-        match rewrite(cx, &resource).await {
-            Ok(()) => tell(cx, migration, SUCCEEDED, "").await,
-            Err(error) if may_pass(&error) => Err(error),
-            Err(error) => {
-                tracing::warn!(migration = %key, ?error, "objects cannot be stored in the storage version");
-                let message = "an object cannot be stored in the storage version: see the log of the server";
-                tell(cx, migration, FAILED, message).await
+        match rewrite(cx, &resource).await? {
+            Refused { first: None, .. } => tell(cx, migration, SUCCEEDED, "").await,
+            Refused { count, first: Some((object, error)) } => {
+                tracing::warn!(
+                    migration = %key, count, %object, ?error, "objects cannot be stored in the storage version"
+                );
+                let place = Some(&object.namespace).filter(|namespace| !namespace.is_empty());
+                let place = place.map_or(String::new(), |namespace| format!("{namespace}/"));
+                let message = format!(
+                    "objects that cannot be stored in the storage version: {count}, the first is \"{place}{}\": \
+                     see the log of the server",
+                    object.name
+                );
+                tell(cx, migration, FAILED, &message).await
             }
         }
     }
@@ -96,22 +107,51 @@ fn resource_of(cx: &Context, named: &GroupVersionResource) -> Option<Arc<ServedR
     Some(Arc::clone(resource.stored_as.as_ref().unwrap_or(resource)))
 }
 
-/// Writes what is not stored in the storage version.
-async fn rewrite(cx: &Context, resource: &Arc<ServedResource>) -> Result<()> {
+/// Objects that cannot be written.
+#[derive(Default)]
+struct Refused {
+    count: usize,
+    first: Option<(Key, ApiError)>,
+}
+
+impl Refused {
+    fn add(&mut self, object: &Object, error: ApiError) {
+        self.count += 1;
+        self.first.get_or_insert_with(|| (object.key().clone(), error));
+    }
+}
+
+/// Writes what is not stored in the storage version. Returns what is damaged, or refused for good.
+///
+/// # Errors
+/// Where a later try may succeed; then it is likely that the other objects could not be written either.
+async fn rewrite(cx: &Context, resource: &Arc<ServedResource>) -> Result<Refused> {
     let snapshot = cx.client().snapshot(resource);
+    let mut refused = Refused::default();
     let mut old: Vec<Arc<Object>> = Vec::new();
     for (looked_at, object) in snapshot.iter().enumerate() {
         if looked_at % SLICE == SLICE - 1 {
             yield_now().await;
         }
-        if migration::is_outdated(cx.client(), resource, object)? {
-            old.push(Arc::clone(object));
+        match migration::is_outdated(cx.client(), resource, object) {
+            Ok(true) => old.push(Arc::clone(object)),
+            Ok(false) => {}
+            Err(error) => refused.add(object, error),
         }
     }
-    for object in old {
-        migration::rewrite(cx.client(), resource, &object).await?;
+    let each = old.into_iter().map(|object| async move {
+        let written = migration::rewrite(cx.client(), resource, &object).await;
+        (object, written)
+    });
+    let mut all = stream::iter(each).buffered(AT_A_TIME);
+    while let Some((object, written)) = all.next().await {
+        match written {
+            Ok(()) => {}
+            Err(error) if may_pass(&error) => return Err(error),
+            Err(error) => refused.add(&object, error),
+        }
     }
-    Ok(())
+    Ok(refused)
 }
 
 /// Whether a later try may succeed although nobody changes the migration or the object. A right that is
@@ -185,11 +225,16 @@ mod tests {
 
     /// Stores a config map as a server did that began its stored form otherwise.
     async fn store_old(fixture: &Fixture, name: &str) {
+        store_with(fixture, name, r#"{"k":"v"}"#).await;
+    }
+
+    /// The same, with this data.
+    async fn store_with(fixture: &Fixture, name: &str, data: &str) {
         let start = format!(
             r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"{name}","namespace":"test","uid":"u-{name}","resourceVersion":""#
         );
         let at = start.len();
-        let text = format!("{start}\"}},\"data\":{{\"k\":\"v\"}}}}\n");
+        let text = format!("{start}\"}},\"data\":{data}}}\n");
         let resource = fixture.resource::<ConfigMap>();
         let key = Key::new(resource.storage_name.clone(), NAMESPACE, name);
         let body = Body::new(text.into_bytes(), at);
@@ -286,6 +331,31 @@ mod tests {
         let (told, listed) = ended(&fixture, "m").await;
         assert_eq!((told.len(), listed.as_str()), (2, "7"));
         assert!(is_current(&fixture, "old"));
+        fixture.finish(running).await;
+    }
+
+    /// Some are damaged, or refused as no server would write them today.
+    #[tokio::test(start_paused = true)]
+    async fn one_that_cannot_be_written_keeps_no_other_from_it() {
+        let fixture = Fixture::new().await;
+        store_with(&fixture, "a-damaged", "[").await;
+        store_with(&fixture, "b-refused", r#"{"no key!":"v"}"#).await;
+        let many: Vec<String> = (0..2 * AT_A_TIME).map(|number| format!("old-{number}")).collect();
+        for name in &many {
+            store_old(&fixture, name).await;
+        }
+        migrate(&fixture, "m", json!({"version": "v1", "resource": "configmaps"})).await;
+        let (running, _) = fixture.start(vec![Box::new(StorageMigration)]);
+        let (told, _) = ended(&fixture, "m").await;
+        assert_eq!(told.last().unwrap().0, "Failed");
+        assert!(many.iter().all(|name| is_current(&fixture, name)));
+        let migrations = fixture.client.api::<StorageVersionMigration>().unwrap();
+        let status = migrations.get("", "m").unwrap().status;
+        assert_eq!(
+            status.conditions.last().unwrap().message,
+            "objects that cannot be stored in the storage version: 2, the first is \"test/a-damaged\": see \
+             the log of the server"
+        );
         fixture.finish(running).await;
     }
 

@@ -383,7 +383,7 @@ async fn tokens_sign_what_is_public_until_they_expire() {
     let (system, public) = (orch_api::ORCH.namespace_system, orch_api::ORCH.namespace_public);
     let mut controllers = all();
     controllers.retain(|controller| controller.name() == "bootstrap-signer-controller");
-    let (running, _) = fixture.start(controllers);
+    let (running, monitor) = fixture.start(controllers);
     fixture.create::<Secret>(token("abc123", "")).await;
     fixture.create::<Secret>(token("old123", "2001-01-01T00:00:00Z")).await;
     let metadata = json!({"name": "cluster-info", "namespace": public});
@@ -399,6 +399,12 @@ async fn tokens_sign_what_is_public_until_they_expire() {
     fixture.delete::<Secret>((system, "bootstrap-token-abc123")).await;
     fixture.settle().await;
     assert_eq!(keys(), ["jws-kubeconfig-new123", "kubeconfig"]);
+    // Secrets that cannot be tokens are not its business.
+    let looks = || monitor.stats()[0].reconciles;
+    let before = looks();
+    fixture.create::<Secret>(json!({"metadata": {"name": "other", "namespace": system}})).await;
+    fixture.settle().await;
+    assert_eq!(looks(), before);
     fixture.finish(running).await;
 }
 

@@ -17,6 +17,7 @@ use crate::{
     account::Account,
     controller::{Action, Context, Controller},
     key::ObjectKey,
+    slice::Slice,
     trigger::{Changed, Trigger},
 };
 
@@ -72,7 +73,7 @@ impl Controller for ClaimProtection {
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
         let claims = cx.served::<PersistentVolumeClaim>()?;
         let Some(claim) = kept_by(cx, claims, key, claim_finalizer)? else { return Ok(Action::Done) };
-        match use_of(cx, key) {
+        match use_of(cx, key).await {
             Use::ByPods => Ok(Action::Done),
             Use::Unknown => Ok(Action::Again(RETRY)),
             Use::None => {
@@ -116,11 +117,13 @@ enum Use {
     Unknown,
 }
 
-fn use_of(cx: &Context, claim: &ObjectKey) -> Use {
+async fn use_of(cx: &Context, claim: &ObjectKey) -> Use {
     // A server without pods has nobody who uses claims.
     let Ok(pods) = cx.served::<Pod>() else { return Use::None };
-    let mut found = Use::None;
-    for pod in cx.client().snapshot(pods).in_namespace(&claim.namespace) {
+    let (mut found, mut slice) = (Use::None, Slice::begin());
+    let snapshot = cx.client().snapshot(pods);
+    for pod in snapshot.in_namespace(&claim.namespace) {
+        slice.next().await;
         match claims_of(pods, pod) {
             Some(claims) if claims.contains(&claim.name) => return Use::ByPods,
             Some(_) => {}

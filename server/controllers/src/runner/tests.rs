@@ -31,6 +31,7 @@ struct Scripted {
     seen: Seen,
     takes: Duration,
     script: Script,
+    workers: usize,
     triggers: fn() -> Vec<Trigger>,
 }
 
@@ -39,6 +40,10 @@ impl Controller for Scripted {
 
     fn name(&self) -> &'static str {
         "scripted"
+    }
+
+    fn workers(&self) -> usize {
+        self.workers
     }
 
     fn also_watches(&self) -> Vec<Trigger> {
@@ -69,7 +74,7 @@ const DONE: Script = |_, _| Ok(Action::Done);
 
 fn scripted(takes: Duration, script: Script) -> (Scripted, Seen) {
     let seen = Seen::default();
-    (Scripted { seen: Arc::clone(&seen), takes, script, triggers: Vec::new }, seen)
+    (Scripted { seen: Arc::clone(&seen), takes, script, workers: 4, triggers: Vec::new }, seen)
 }
 
 fn runs(seen: &Seen, name: &str) -> usize {
@@ -140,6 +145,24 @@ async fn changes_during_the_work_are_one_more_run() {
     assert_eq!(monitor.remark("scripted"), "");
     let all = ["a", "b", "c", "d", "e"].map(|name| runs(&seen, name));
     assert_eq!(all, [2, 1, 1, 1, 1]);
+    fixture.finish(running).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_controller_has_as_many_workers_as_it_says() {
+    const TAKES: Duration = Duration::from_secs(30);
+    let fixture = Fixture::new().await;
+    let names: Vec<String> = (0..10).map(|number| format!("m{number}")).collect();
+    for name in &names {
+        create(&fixture, name).await;
+    }
+    let (controller, seen) = scripted(TAKES, DONE);
+    let (running, _) = fixture.start(vec![Box::new(Scripted { workers: 7, ..controller })]);
+    let all = || names.iter().map(|name| runs(&seen, name)).sum::<usize>();
+    fixture.settle().await;
+    assert_eq!(all(), 7);
+    tokio::time::sleep(TAKES).await;
+    assert_eq!(all(), 10);
     fixture.finish(running).await;
 }
 

@@ -249,14 +249,16 @@ fn random_fleets_stay_within_the_limits() {
         let size = random.random_range(1..20_usize);
         let rules = rolling(&json!(unavailable), &json!(surge));
         let mut fleet = nodes(&vec![(Runs, &["old"][..]); size]);
-        let mut made = 0;
+        let (mut made, mut joined) = (0, size);
         for step in 0.. {
             assert!(step < 1_000, "the rollout of {size} nodes ends: {fleet:?}");
             let found = plan(&fleet, &rules, |_| None);
             let serving = |fleet: &[NodeState]| {
                 let serves = |pod: &Arc<PodView>| !pod.owned.is_terminating && rules.is_available(pod);
-                fleet.iter().filter(|node| node.pods.iter().any(serves)).count()
+                let there = fleet.iter().filter(|node| node.placement == Runs);
+                there.filter(|node| node.pods.iter().any(serves)).count()
             };
+            let size = fleet.iter().filter(|node| node.placement == Runs).count();
             let before = serving(&fleet);
             carry_out(&mut fleet, &found, &mut made);
             let after = serving(&fleet);
@@ -272,6 +274,7 @@ fn random_fleets_stay_within_the_limits() {
             let starts = beside.iter().any(|node| found.create.contains(&node.name));
             assert!(!starts || beside.len() <= surge, "{beside:?}");
             let is_calm = step > 150;
+            come_and_go(&mut fleet, &mut joined, is_calm, &mut random);
             for node in &mut fleet {
                 happen(node, is_calm, &mut random);
             }
@@ -284,10 +287,33 @@ fn random_fleets_stay_within_the_limits() {
     }
 }
 
-/// What kubelets do: pods go, become ready, and stop being ready.
+/// Nodes join and are removed. One that is removed stays in the fleet until its pods are gone.
+fn come_and_go(fleet: &mut Vec<NodeState>, joined: &mut usize, is_calm: bool, random: &mut StdRng) {
+    fleet.retain(|node| node.placement == Runs || !node.pods.is_empty());
+    if is_calm {
+        return;
+    }
+    if random.random_bool(0.05) {
+        fleet.push(NodeState { name: joined.to_string().into(), placement: Runs, pods: Vec::new() });
+        *joined += 1;
+    }
+    let there = fleet.iter().filter(|node| node.placement == Runs).count();
+    if there > 1 && random.random_bool(0.05) {
+        let number = random.random_range(0..fleet.len());
+        fleet[number].placement = Gone;
+    }
+}
+
+/// What kubelets and people do: pods go, become ready, stop being ready, fail, and are removed.
 fn happen(node: &mut NodeState, is_calm: bool, random: &mut StdRng) {
     node.pods.retain(|pod| !(pod.owned.is_terminating && random.random_bool(0.5)));
-    for pod in &mut node.pods {
+    node.pods.retain(|_| is_calm || !random.random_bool(0.02));
+    for pod in node.pods.iter_mut().filter(|pod| pod.phase == Phase::Live) {
+        if !is_calm && random.random_bool(0.02) {
+            let (phase, readiness) = (Phase::Failed, Readiness::NotReady);
+            *pod = Arc::new(PodView { phase, readiness, ..PodView::clone(pod) });
+            continue;
+        }
         let is_ready =
             if is_calm { random.random_bool(0.9) || pod.is_ready() } else { random.random_bool(0.8) };
         let readiness = if is_ready { Readiness::Ready(None) } else { Readiness::NotReady };

@@ -4,7 +4,7 @@
 //! back under the same name owns nothing of its predecessor.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
     sync::Arc,
 };
 
@@ -15,10 +15,14 @@ use super::{
     owners::{Owners, owners_of},
 };
 
+/// How many owners that were removed are remembered.
+const REMEMBERED: usize = 10_000;
+
 /// See the module.
 #[derive(Default)]
 pub(super) struct Graph {
     owned: HashMap<(Key, Arc<str>), Dependents>,
+    removed: Removed,
     through: Revision,
 }
 
@@ -28,6 +32,13 @@ struct Dependents {
     /// Those that an owner which is deleted in the foreground waits for.
     blocking: BTreeSet<Key>,
     others: BTreeSet<Key>,
+}
+
+/// The uids of the owners that were removed last.
+#[derive(Default)]
+struct Removed {
+    uids: HashSet<Arc<str>>,
+    oldest_first: VecDeque<Arc<str>>,
 }
 
 /// A change of an object, or the state of one that was found at the start.
@@ -60,6 +71,11 @@ impl Graph {
         dependents.flat_map(|dependents| dependents.blocking.iter().chain(&dependents.others))
     }
 
+    /// Whether an owner with this uid was removed lately. It is nowhere then.
+    pub(super) fn saw_removed(&self, uid: &str) -> bool {
+        self.removed.uids.contains(uid)
+    }
+
     fn dependents(&self, owner: &Key, uid: &Arc<str>) -> Option<&Dependents> {
         self.owned.get(&(owner.clone(), Arc::clone(uid)))
     }
@@ -75,7 +91,12 @@ impl Graph {
         }
         let mut keys = Vec::new();
         match after {
-            None => keys.extend(before.into_iter().flat_map(|node| self.owned(key, &node.uid)).cloned()),
+            None => {
+                keys.extend(before.into_iter().flat_map(|node| self.owned(key, &node.uid)).cloned());
+                if let Some(owner) = before.filter(|_| !keys.is_empty()) {
+                    self.removed.add(&owner.uid);
+                }
+            }
             Some(node) if node.is_deleted => {
                 if node.orphans() || node.waits() || node.is_over {
                     keys.push(key.clone());
@@ -119,6 +140,20 @@ impl Graph {
         dependents.among(reference.blocks).remove(key);
         if dependents.blocking.is_empty() && dependents.others.is_empty() {
             self.owned.remove(&owner);
+        }
+    }
+}
+
+impl Removed {
+    fn add(&mut self, uid: &Arc<str>) {
+        if !self.uids.insert(Arc::clone(uid)) {
+            return;
+        }
+        self.oldest_first.push_back(Arc::clone(uid));
+        if self.oldest_first.len() > REMEMBERED
+            && let Some(oldest) = self.oldest_first.pop_front()
+        {
+            self.uids.remove(&oldest);
         }
     }
 }

@@ -22,7 +22,7 @@ use orch_storage::Snapshot;
 use super::{
     EVENT_SOURCE, annotations,
     known::Known,
-    matching::{Reserved, best, class_of, reserved, satisfies},
+    matching::{Choice, Reserved, class_of, reserved, satisfies},
     view::{VolumeView, volume_of},
 };
 use crate::{
@@ -30,6 +30,7 @@ use crate::{
     controller::{Action, Context, Controller},
     events::{self, About, Severity},
     key::ObjectKey,
+    slice::Slice,
     trigger::Trigger,
 };
 
@@ -93,9 +94,9 @@ impl Controller for ClaimBinder {
             return Ok(Action::Done);
         };
         // Before the volumes are read: one that comes from now on makes this run again.
-        self.known.waits(key, &claim);
+        self.known.waits(key, &claim, claims.resource().vocabulary);
         let standing = if claim.spec.volume_name.is_empty() {
-            without_volume(cx, &claim)?
+            without_volume(cx, &claim).await?
         } else {
             with_volume(cx, &claim)?
         };
@@ -123,7 +124,7 @@ impl Controller for ClaimBinder {
 }
 
 /// A claim that names no volume gets the best one there is.
-fn without_volume(cx: &Context, claim: &PersistentVolumeClaim) -> Result<Standing> {
+async fn without_volume(cx: &Context, claim: &PersistentVolumeClaim) -> Result<Standing> {
     let resource = cx.served::<PersistentVolume>()?;
     let vocabulary = resource.vocabulary;
     if annotations::has(&claim.metadata, annotations::BIND_COMPLETED, vocabulary) {
@@ -141,7 +142,7 @@ fn without_volume(cx: &Context, claim: &PersistentVolumeClaim) -> Result<Standin
     };
     let waits_for_pod = class.as_ref().and_then(|class| class.volume_binding_mode.as_deref())
         == Some(WAIT_FOR_FIRST_CONSUMER);
-    if let Some(volume) = choose(resource, &cx.client().snapshot(resource), claim, waits_for_pod)? {
+    if let Some(volume) = choose(resource, &cx.client().snapshot(resource), claim, waits_for_pod).await? {
         return Ok(Standing::Bound(Box::new(volume)));
     }
     Ok(without_suitable(claim, class, waits_for_pod, vocabulary))
@@ -149,7 +150,7 @@ fn without_volume(cx: &Context, claim: &PersistentVolumeClaim) -> Result<Standin
 
 /// The best volume of a snapshot for a claim that names none. It is as the choice saw it, so that the write
 /// that takes it fails where another claim was faster.
-fn choose(
+async fn choose(
     resource: &ServedResource,
     snapshot: &Snapshot,
     claim: &PersistentVolumeClaim,
@@ -159,9 +160,16 @@ fn choose(
     // Whoever places the pod reserves a volume for it then.
     let may_have =
         |volume: &&VolumeView| !waits_for_pod || reserved(volume.claim.as_ref(), claim) == Reserved::ForIt;
-    let volumes = snapshot.iter().filter_map(|object| volume_of(object, vocabulary)).filter(may_have);
-    let best = best(volumes, claim, vocabulary);
-    let Some(object) = best.and_then(|best| snapshot.get("", &best.name)) else { return Ok(None) };
+    let (mut choice, mut slice) = (Choice::default(), Slice::begin());
+    for object in snapshot.iter() {
+        slice.next().await;
+        if let Some(volume) = volume_of(object, vocabulary).filter(may_have)
+            && choice.is_made_by(volume, claim, vocabulary)
+        {
+            break;
+        }
+    }
+    let Some(object) = choice.best().and_then(|best| snapshot.get("", &best.name)) else { return Ok(None) };
     typed_from_tree(stored::tree_of(resource, object)?)
         .map(Some)
         .map_err(|error| stored::unreadable(resource, object, &error))
@@ -362,14 +370,14 @@ mod tests {
         let (first, second) = (claim(&fixture, "first").await, claim(&fixture, "second").await);
         let resource = fixture.resource::<PersistentVolume>();
         let snapshot = fixture.client.snapshot(resource);
-        let chosen = choose(resource, &snapshot, &first, false).unwrap().unwrap();
+        let chosen = choose(resource, &snapshot, &first, false).await.unwrap().unwrap();
         bind(&cx, first.clone(), chosen).await.unwrap();
-        let chosen = choose(resource, &snapshot, &second, false).unwrap().unwrap();
+        let chosen = choose(resource, &snapshot, &second, false).await.unwrap().unwrap();
         let late = bind(&cx, second.clone(), chosen).await.unwrap_err();
         assert!(matches!(late, ApiError::Conflict { .. }), "{late:?}");
         let volume: PersistentVolume = fixture.client.api().unwrap().get("", "v").unwrap();
         assert_eq!(volume.spec.claim_ref.unwrap().uid, first.metadata.uid);
-        let none = choose(resource, &fixture.client.snapshot(resource), &second, false).unwrap();
+        let none = choose(resource, &fixture.client.snapshot(resource), &second, false).await.unwrap();
         assert!(none.is_none());
     }
 }

@@ -28,30 +28,43 @@ pub(super) fn reserved(reference: Option<&ObjectReference>, claim: &PersistentVo
     }
 }
 
-/// The volume for a claim that names none: one that is reserved for it, or the smallest free one that
-/// suffices.
-pub(super) fn best<'v>(
-    volumes: impl IntoIterator<Item = &'v VolumeView>,
-    claim: &PersistentVolumeClaim,
-    vocabulary: &Vocabulary,
-) -> Option<&'v VolumeView> {
-    let mut best: Option<&VolumeView> = None;
-    for volume in volumes.into_iter().filter(|volume| !volume.is_terminating) {
+/// The choice of a volume for a claim that names none: one that is reserved for it, or the smallest free one
+/// that suffices. Volumes are offered one by one.
+#[derive(Default)]
+pub(super) struct Choice<'v> {
+    best: Option<&'v VolumeView>,
+}
+
+impl<'v> Choice<'v> {
+    /// Offers a volume. Returns whether no other one has to be looked at.
+    pub(super) fn is_made_by(
+        &mut self,
+        volume: &'v VolumeView,
+        claim: &PersistentVolumeClaim,
+        vocabulary: &Vocabulary,
+    ) -> bool {
         match reserved(volume.claim.as_ref(), claim) {
+            _ if volume.is_terminating => false,
             // Class, access modes and labels are the business of whoever reserved it.
             Reserved::ForIt if is_large_enough(volume, claim) && volume.mode == mode_of(claim) => {
-                return Some(volume);
+                self.best = Some(volume);
+                true
             }
-            Reserved::ForIt | Reserved::ForAnother => {}
+            Reserved::ForIt | Reserved::ForAnother => false,
             Reserved::No => {
-                let is_smaller = best.is_none_or(|best| volume.capacity < best.capacity);
+                let is_smaller = self.best.is_none_or(|best| volume.capacity < best.capacity);
                 if is_smaller && volume.is_free && suits(volume, claim, vocabulary) {
-                    best = Some(volume);
+                    self.best = Some(volume);
                 }
+                false
             }
         }
     }
-    best
+
+    /// The best one of those that were offered.
+    pub(super) fn best(&self) -> Option<&'v VolumeView> {
+        self.best
+    }
 }
 
 /// Whether a volume can be the one of a claim that does not name it.
@@ -145,7 +158,9 @@ mod tests {
     }
 
     fn chosen(volumes: &[VolumeView], claim: &PersistentVolumeClaim) -> Option<String> {
-        best(volumes, claim, &ORCH).map(|volume| volume.name.to_string())
+        let mut choice = Choice::default();
+        let _ = volumes.iter().any(|volume| choice.is_made_by(volume, claim, &ORCH));
+        choice.best().map(|volume| volume.name.to_string())
     }
 
     #[test]

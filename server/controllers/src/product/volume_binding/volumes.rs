@@ -70,7 +70,7 @@ impl Controller for VolumeKeeper {
             }
         };
         match fate(&volume, claim.as_ref()) {
-            Fate::Phase(phase) => store_phase(cx, volume, phase, "").await?,
+            Fate::Phase(phase) => store_phase(cx, volume, phase, "").await.map(drop)?,
             Fate::Reclaimed => reclaim(cx, volume).await?,
             Fate::Unbound => unbind(cx, volume).await?,
         }
@@ -123,9 +123,9 @@ async fn reclaim(cx: &Context, volume: PersistentVolume) -> Result<()> {
             if is_news {
                 tell(cx, &volume, Severity::Warning, "VolumeFailedRecycle", message).await;
             }
-            store_phase(cx, volume, PersistentVolumePhase::Failed, message).await
+            store_phase(cx, volume, PersistentVolumePhase::Failed, message).await.map(drop)
         }
-        _ => store_phase(cx, volume, PersistentVolumePhase::Released, "").await,
+        _ => store_phase(cx, volume, PersistentVolumePhase::Released, "").await.map(drop),
     }
 }
 
@@ -135,32 +135,42 @@ async fn delete(cx: &Context, volume: PersistentVolume) -> Result<()> {
     let volumes = cx.api::<PersistentVolume>()?;
     let vocabulary = volumes.resource().vocabulary;
     let is_provisioned = annotations::has(&volume.metadata, annotations::PROVISIONED_BY, vocabulary);
-    let (name, uid) = (volume.metadata.name.clone(), volume.metadata.uid.clone());
     let waits = is_provisioned || volume.spec.csi.is_some();
     if waits && volume.status.phase != Some(PersistentVolumePhase::Released) {
         let message = "waiting for the provisioner of the volume to delete it";
         tell(cx, &volume, Severity::Normal, "ExternalDeleting", message).await;
     }
-    store_phase(cx, volume, PersistentVolumePhase::Released, "").await?;
-    if waits {
-        return Ok(());
-    }
-    let options = DeletionOptions { uid: Some(uid), ..DeletionOptions::default() };
-    ignore_lost_race(volumes.delete("", &name, options).await)
+    let released = store_phase(cx, volume, PersistentVolumePhase::Released, "").await?;
+    let Some(released) = released.filter(|_| !waits) else { return Ok(()) };
+    // This state only: somebody may want to keep the volume after all.
+    let PersistentVolume { metadata, .. } = released;
+    let options = DeletionOptions {
+        uid: Some(metadata.uid),
+        resource_version: Some(metadata.resource_version),
+        ..DeletionOptions::default()
+    };
+    ignore_lost_race(volumes.delete("", &metadata.name, options).await)
 }
 
+/// Returns the volume with the phase; `None` where somebody else was faster.
 async fn store_phase(
     cx: &Context,
     mut volume: PersistentVolume,
     phase: PersistentVolumePhase,
     message: &str,
-) -> Result<()> {
+) -> Result<Option<PersistentVolume>> {
     if volume.status.phase.as_ref() == Some(&phase) && volume.status.message == message {
-        return Ok(());
+        return Ok(Some(volume));
     }
     volume.status.phase = Some(phase);
     message.clone_into(&mut volume.status.message);
-    ignore_lost_race(cx.api::<PersistentVolume>()?.update_status(&volume).await)
+    match cx.api::<PersistentVolume>()?.update_status(&volume).await {
+        Ok(stored) => Ok(stored.map(|stored| {
+            volume.metadata.resource_version = stored.revision().to_string();
+            volume
+        })),
+        Err(error) => ignore_lost_race::<()>(Err(error)).map(|()| None),
+    }
 }
 
 async fn tell(cx: &Context, volume: &PersistentVolume, severity: Severity, reason: &str, message: &str) {
@@ -179,9 +189,40 @@ fn ignore_lost_race<T>(result: Result<T>) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use orch_runtime::Tree;
     use serde_json::{from_value, json};
 
     use super::*;
+    use crate::fixture::Fixture;
+
+    /// Whoever changes the policy after it was read keeps the volume, with or without a phase to store.
+    #[tokio::test]
+    async fn a_volume_that_changed_since_it_was_judged_stays() {
+        let fixture = Fixture::new().await;
+        let cx = Context::new(fixture.client.clone());
+        let spec = json!({
+            "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/data"},
+            "persistentVolumeReclaimPolicy": "Delete",
+        });
+        for (name, phase, changes) in
+            [("bound", "Bound", true), ("released", "Released", true), ("same", "Bound", false)]
+        {
+            fixture.create::<PersistentVolume>(json!({"metadata": {"name": name}, "spec": spec})).await;
+            let status = |tree: &mut Tree| tree["status"]["phase"] = phase.into();
+            fixture.change::<PersistentVolume>(("", name), "status", status).await;
+            let volumes = || cx.api::<PersistentVolume>().unwrap();
+            let judged = volumes().get("", name).unwrap();
+            if changes {
+                let keep = |tree: &mut Tree| {
+                    tree["spec"]["persistentVolumeReclaimPolicy"] = "Retain".into();
+                };
+                fixture.change::<PersistentVolume>(("", name), "", keep).await;
+            }
+            delete(&cx, judged).await.unwrap();
+            let found = volumes().get("", name).unwrap();
+            assert_eq!(found.metadata.deletion_timestamp.is_none(), changes, "{name}");
+        }
+    }
 
     #[test]
     fn the_reference_and_its_claim_decide() {
