@@ -17,8 +17,8 @@ const MOST_LINES: usize = 888;
 /// The folders of hand-written rules: of the kinds, and of metadata.
 const WRITTEN: &[&str] = &["../../generated/src/validators", "../../generated/meta/src/validators"];
 
-/// What behaviours of kinds report: about other objects, the network and the path of the request, but also a few
-/// rules about the object alone.
+/// What behaviours of kinds report: about other objects, the network and the path of the request, but also a
+/// few rules about the object alone.
 const BEHAVIOURS: &str = "../../server/kinds/src";
 const MOST_IN_BEHAVIOURS: usize = 31;
 
