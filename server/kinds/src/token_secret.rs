@@ -35,7 +35,8 @@ pub fn annotations(vocabulary: &Vocabulary) -> [String; 2] {
     ["name", "uid"].map(|what| vocabulary.label(&format!("service-account.{what}")))
 }
 
-/// Takes out of such a secret what is right on one server only: the uid of the account, and what is filled in.
+/// Takes out of such a secret what is right on one server only: the uid of the account, and what is filled
+/// in.
 pub fn empty(secret: &mut Tree, vocabulary: &Vocabulary) {
     if secret["type"] != vocabulary.label("service-account-token").as_str() {
         return;
