@@ -117,9 +117,8 @@ async fn owners_may_be_named_by_another_version_than_the_stored_one() {
     let flag = "--runtime-config=flowcontrol.apiserver.orch.io/v1beta3";
     let server = TestServer::options().flag(flag).start().await;
     let admin = server.admin();
-    let level = json!({
-        "metadata": {"name": "own"}, "spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}},
-    });
+    let limited = json!({"limitResponse": {"type": "Reject"}});
+    let level = json!({"metadata": {"name": "own"}, "spec": {"type": "Limited", "limited": limited}});
     let levels = "/apis/flowcontrol.apiserver.orch.io/v1/prioritylevelconfigurations";
     let mut level = admin.post(levels, &level).await.expect(201);
     let event = json!({

@@ -24,8 +24,8 @@ const OF_THE_SCRAPER: &[&str] = &["up"];
 /// How metrics of priority and fairness begin; the server writes that down once for all of them.
 const FAIRNESS: &str = "apiserver_flowcontrol_";
 
-/// What must be shown, and what must alert, of priority and fairness: who waits or is refused, and for want
-/// of which seats.
+/// What must be shown, and what must alert, of priority and fairness: who waits or is refused, and how many
+/// seats there are.
 const SHOWN: &[&str] = &[
     "current_executing_requests",
     "current_inqueue_requests",

@@ -20,8 +20,8 @@ use crate::{
     key::ObjectKey,
 };
 
-/// How many events are worked on at a time. Each that is deleted waits for the disk, and the store writes
-/// many at once.
+/// How many events are worked on at a time. Each deletion waits for the disk, and the store writes many at
+/// once.
 const WORKERS: usize = 32;
 
 /// See the module.

@@ -77,16 +77,10 @@ impl Controller for StorageMigration {
         match rewrite(cx, &resource).await? {
             Refused { first: None, .. } => tell(cx, migration, SUCCEEDED, "").await,
             Refused { count, first: Some((object, error)) } => {
-                tracing::warn!(
-                    migration = %key, count, %object, ?error, "objects cannot be stored in the storage version"
-                );
-                let place = Some(&object.namespace).filter(|namespace| !namespace.is_empty());
-                let place = place.map_or(String::new(), |namespace| format!("{namespace}/"));
-                let message = format!(
-                    "objects that cannot be stored in the storage version: {count}, the first is \"{place}{}\": \
-                     see the log of the server",
-                    object.name
-                );
+                let what = "objects that cannot be stored in the storage version";
+                tracing::warn!(migration = %key, count, %object, ?error, "{what}");
+                let first = ObjectKey::from(&object);
+                let message = format!("{what}: {count}, the first is \"{first}\": see the log of the server");
                 tell(cx, migration, FAILED, &message).await
             }
         }
