@@ -133,6 +133,19 @@ pub const ARROWS: &[(&str, &[&str])] = &[
         "widgets",
         &["orch-api", "orch-apiserver", "orch-controllers", "orch-registry", "orch-runtime", "!orch-codegen"],
     ),
+    // The same with one more file.
+    (
+        "gadgets",
+        &[
+            "orch-api",
+            "orch-apiserver",
+            "orch-controllers",
+            "orch-registry",
+            "orch-runtime",
+            "!orch-codegen",
+            "?orch-tests",
+        ],
+    ),
 ];
 
 /// Crates from outside that a crate of the workspace may not use, and why.
@@ -183,6 +196,14 @@ const NAMED_IN_NO_FILE: &[(&str, &str, &str)] = &[
     ("history", "serde", "what the generator writes"),
     ("history", "tempfile", "the member of etcd, which a test includes by its path"),
     ("widgets", "serde", "what the generator writes"),
+    ("gadgets", "axum", "the example, which it compiles by its path"),
+    ("gadgets", "orch-api", "the example, which it compiles by its path"),
+    ("gadgets", "orch-apiserver", "the example, which it compiles by its path"),
+    ("gadgets", "orch-controllers", "the example, which it compiles by its path"),
+    ("gadgets", "orch-registry", "the example, which it compiles by its path"),
+    ("gadgets", "orch-runtime", "the example, which it compiles by its path"),
+    ("gadgets", "serde", "what the generator writes"),
+    ("gadgets", "serde_json", "the example, which it compiles by its path"),
     ("orch-tests", "orch-expression", "the fuzz targets, which a test includes by their path"),
     ("orch-tests", "orch-outbound", "the fuzz targets, which a test includes by their path"),
 ];
