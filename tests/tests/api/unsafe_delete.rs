@@ -1,6 +1,8 @@
 //! DELETE of objects that cannot be read: only with the feature gate, only with the option, and only objects
 //! that are damaged.
 
+use std::time::Duration;
+
 use http::Method;
 use orch_tests::{
     TestServer,
@@ -35,6 +37,26 @@ async fn with_damage(flags: &[&str]) -> (TestServer, String) {
         .await;
     server.restart().await;
     (server, version(&list).to_owned())
+}
+
+/// Found by the reading in the background, which begins a second after the start. The server stays ready.
+#[tokio::test]
+async fn readiness_and_metrics_tell_of_damage() {
+    let (server, _) = with_damage(&[]).await;
+    let admin = server.admin();
+    let found = async {
+        loop {
+            let ready = admin.get("/readyz?verbose").await;
+            assert_eq!(ready.status, 200);
+            if ready.text().contains("; DAMAGED: 1 rows, and 0 places that cannot be read; see the log\n") {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), found).await.expect("the damage is found");
+    let metrics = admin.get("/metrics").await.text();
+    assert!(metrics.contains("\napiserver_storage_damaged_rows 1\n"), "{metrics}");
 }
 
 #[tokio::test]

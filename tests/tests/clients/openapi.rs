@@ -21,7 +21,8 @@ async fn every_published_document_is_valid() {
         skipped("the validity of the OpenAPI documents", "openapi-spec-validator is not installed");
         return;
     };
-    let server = TestServer::start().await;
+    // Those of versions that are off by default too.
+    let server = TestServer::options().flag("--runtime-config=api/all=true").start().await;
     let admin = server.admin();
     let index = admin.get("/openapi/v3").await.expect(200);
     let paths = index["paths"].as_object().unwrap();
