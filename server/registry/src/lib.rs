@@ -33,6 +33,7 @@ pub mod migration;
 pub mod objects;
 pub mod operation;
 pub mod options;
+mod per_form;
 pub mod read;
 pub mod refusal;
 pub mod request;

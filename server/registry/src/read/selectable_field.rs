@@ -3,7 +3,7 @@
 //! They are read once for each state of an object and kept with it (`Object::memo`): a list looks at those of
 //! many objects, and every watch with a field selector at those of both states of an event.
 
-use std::{borrow::Cow, sync::OnceLock};
+use std::borrow::Cow;
 
 use orch_runtime::{
     Tree,
@@ -16,6 +16,7 @@ use crate::{
     catalog::ServedResource,
     error::{ApiError, Result},
     forms::Way,
+    per_form::PerForm,
     stored,
 };
 
@@ -87,31 +88,16 @@ pub fn value<'o>(resource: &ServedResource, object: &'o Object, label: &str) -> 
     Ok(converted(resource, object)?.get(resource.def, label).into())
 }
 
-/// The values in one form that is not the stored one, and those in others. There are a few forms in practice.
-struct Converted {
-    def: &'static ResourceDef,
-    values: Result<FieldValues, String>,
-    others: Others,
-}
-
-#[derive(Default)]
-struct Others(OnceLock<Box<Converted>>);
-
-/// The values in the form of the resource, read now or before.
+/// The values in the form of the resource, which are read once for each state of the object.
 fn converted<'o>(resource: &ServedResource, object: &'o Object) -> Result<&'o FieldValues> {
     let bytes = stored::bytes_of(resource, object)?;
-    let mut others = object.memo(|_| Others::default());
-    loop {
-        let Converted { def, values, others: further } = &**others.0.get_or_init(|| {
-            let values = FieldValues::read(resource.def, bytes);
-            object.memo_grows(values.as_ref().map_or(0, |values| values.text.len()));
-            Box::new(Converted { def: resource.def, values, others: Others::default() })
-        });
-        if std::ptr::eq(*def, resource.def) {
-            return values.as_ref().map_err(|error| stored::unreadable(resource, object, error));
-        }
-        others = further;
-    }
+    let forms = object.memo(|_| PerForm::<Result<FieldValues, String>>::default());
+    let values = forms.get_or_make(resource.def, || {
+        let values = FieldValues::read(resource.def, bytes);
+        object.memo_grows(values.as_ref().map_or(0, |values| values.text.len()));
+        values
+    });
+    values.as_ref().map_err(|error| stored::unreadable(resource, object, error))
 }
 
 /// An absent boolean or number counts as false or 0.

@@ -3,48 +3,26 @@
 //! They are made once for each state of an object, and kept with it. A state that is replaced takes its
 //! copies into the history, where they count.
 
-use std::sync::OnceLock;
-
 use bytes::Bytes;
 use orch_machinery::json::encode::encode;
-use orch_runtime::resource_def::ResourceDef;
 use orch_storage::Object;
 
 use super::{tree_of_bytes, version_of};
-use crate::{catalog::ServedResource, conversion};
-
-/// The bytes in one form, and those in others. There are a few forms in practice.
-struct Kept {
-    def: &'static ResourceDef,
-    bytes: Result<Bytes, String>,
-    others: Others,
-}
-
-#[derive(Default)]
-struct Others(OnceLock<Box<Kept>>);
+use crate::{catalog::ServedResource, conversion, per_form::PerForm};
 
 /// The bytes of a state of an object in the form of `resource`.
 ///
 /// # Errors
 /// Why there are none, for the log.
 pub(super) fn bytes_of<'o>(resource: &ServedResource, object: &'o Object) -> Result<&'o Bytes, &'o str> {
-    let mut others = object.memo(|_| Others::default());
-    loop {
-        let kept = others.0.get_or_init(|| Box::new(Kept::of(resource, object)));
-        if std::ptr::eq(kept.def, resource.def) {
-            return kept.bytes.as_ref().map_err(String::as_str);
-        }
-        others = &kept.others;
-    }
-}
-
-impl Kept {
-    fn of(resource: &ServedResource, object: &Object) -> Self {
+    let forms = object.memo(|_| PerForm::<Result<Bytes, String>>::default());
+    let bytes = forms.get_or_make(resource.def, || {
         let stored = object.value().map_err(ToString::to_string);
         let bytes = stored.and_then(|stored| convert(resource, stored));
         object.memo_grows(bytes.as_ref().map_or(0, Bytes::len));
-        Kept { def: resource.def, bytes, others: Others::default() }
-    }
+        bytes
+    });
+    bytes.as_ref().map_err(String::as_str)
 }
 
 /// Stored bytes in the form of `resource`.
