@@ -41,7 +41,7 @@ pub fn checks(
     });
     // What they stand for is done before anything listens: namespaces, roles, priority classes, the server's
     // own service, plugins, and the counts of objects. The reference also has
-    // start-cluster-authentication-info-controller, for aggregated servers, which there are none of.
+    // start-cluster-authentication-info-controller, for aggregated servers; this server has none.
     for hook in [
         "start-system-namespaces-controller",
         "rbac/bootstrap-roles",

@@ -215,7 +215,7 @@ mod tests {
             revision = storage.commit(Change::Create { key, body: body() }).await.unwrap().object.revision();
             revisions.push(revision);
         }
-        // The second time it is at hand, and what is younger is near.
+        // The second time the state is kept, and younger states are a few events away from it.
         for (at, is_ready) in [(0, false), (0, true), (1, false), (UNDONE_AT_ONCE, true)] {
             let mut asked = pin!(storage.snapshot_at_apart(&resource, revisions[at]));
             let mut turns = 0;

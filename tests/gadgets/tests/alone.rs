@@ -1,5 +1,6 @@
 //! The example outside of this workspace, as the start of a server of one's own: its manifest says all that
-//! it needs. Everything is compiled for it once more, so this is done by night.
+//! it needs. All crates are compiled again for it, which takes minutes, so only the run
+//! by night does it.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 

@@ -230,7 +230,7 @@ async fn what_is_registered(server: &TestServer) {
     assert!(ready.text().contains("[+]controller/recipes ok"), "{}", ready.text());
 }
 
-/// What its widget owns goes with it.
+/// A config map is deleted with the widget that owns it.
 async fn a_recipe_goes_with_its_widget(server: &TestServer) {
     let admin = server.admin();
     let recipe = "/api/v1/namespaces/default/configmaps/a-recipe";

@@ -96,7 +96,7 @@ async fn manifests_go_from_server_to_server() {
     let [owned, new_owner] = [0, 1].map(|index| &list["items"][index]["metadata"]);
     assert_eq!(owned["ownerReferences"][0]["uid"], new_owner["uid"]);
     assert!(new_owner["uid"] != owner["metadata"]["uid"]);
-    // An account is another one here, and gets another token.
+    // The account has another uid on this server, and gets another token.
     let admin = other.admin();
     let is_filled = |answer: &Answer| answer.json()["data"]["token"].is_string();
     let filled = token_secrets::until(&admin, &format!("{SECRETS}/of-robot"), is_filled).await.json();

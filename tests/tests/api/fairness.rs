@@ -172,7 +172,8 @@ async fn a_request_waits_for_a_quarter_of_its_time_and_can_be_looked_at() {
     assert_eq!(server.user("dave").get(&requests).await.status, 403);
 }
 
-/// A server whose authorizer never answers, and what has to live as long. Administrators do not need it.
+/// A server whose authorizer never answers, and what must be kept while it is used. Administrators are
+/// allowed without the authorizer.
 pub async fn undecided() -> (TestServer, impl Sized) {
     let (site, folder) = (Site::new().await, tempfile::tempdir().unwrap());
     let silent = site.start(|_| Reply::Nothing).await;
@@ -243,7 +244,7 @@ async fn what_is_much_work_takes_several_seats() {
     ] {
         let row = row_of_bob(&server, method.clone(), path, body).await;
         assert_eq!([&row[0], &row[6]], ["own", first], "{method} {path}: {row:?}");
-        // Controllers watch too, so there may be more than of these watches.
+        // Controllers watch too, so there may be more seats than for these watches.
         let last: u32 = row[7].parse().unwrap();
         assert_eq!((last >= 2, row[8] != "0s"), (lasts, lasts), "{method} {path}: {row:?}");
     }

@@ -197,7 +197,7 @@ fn triggers(round: usize) -> Vec<Trigger> {
     triggers
 }
 
-/// Six characters, in each round others.
+/// The id of a token: six characters, different in each round.
 fn token_id(kind: &str, round: usize) -> String {
     format!("t{kind}{round:04}")
 }
@@ -253,7 +253,7 @@ async fn every_controller_goes_on_after_power_cuts() {
     for round in 0..rounds::of_kills(8) {
         let admin = server.admin();
         let mut triggers = prepare(&admin, round).await;
-        // Each of them is the last one in its turn, behind some of the others.
+        // In turn, each trigger is the last one before the power is cut, after some of the others.
         let chosen = triggers.remove(round % triggers.len());
         triggers.shuffle(&mut random);
         let (last, reached) = (random.random_range(0..=triggers.len()), Notify::new());

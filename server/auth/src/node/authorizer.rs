@@ -209,7 +209,7 @@ impl NodeAuthorizer {
         !self.begun.initialized() && OF_GRAPH.contains(&target.resource)
     }
 
-    /// Makes the graph, once and apart: other requests go on, and those of nodes wait for it.
+    /// Makes the graph once, on a thread of its own: requests of nodes wait for it, all others go on.
     async fn begin(&self) {
         let begin = || async {
             let followed = Arc::clone(&self.followed);

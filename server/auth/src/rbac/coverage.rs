@@ -81,8 +81,8 @@ struct Owner<'a> {
     resources: Vec<&'a str>,
     names: Vec<&'a str>,
     paths: Vec<&'a str>,
-    /// What paths may begin with. None begins with another one, so only the last one that is not behind a
-    /// path can be its beginning.
+    /// Prefixes of paths, sorted. No prefix begins with another one, so the only one that a path can begin
+    /// with is the last that sorts at the path or before it.
     stems: Vec<&'a str>,
 }
 

@@ -95,7 +95,7 @@ impl Index {
         let Some(binding) = binding else { return };
         let role = self.roles.acquire(&binding.role);
         let shared_name: Arc<str> = name.name.as_str().into();
-        // Whoever is named again has the grant already: each costs a place in a list.
+        // A subject that is named again gets nothing more, and would take a place in a list each time.
         let mut seen = BTreeSet::new();
         for subject in binding.subjects.iter().filter(|subject| seen.insert(*subject)) {
             let reason = reason(name, &binding.role, subject).into();

@@ -83,7 +83,7 @@ impl Controller for BootstrapSigner {
         let snapshot = cx.client().snapshot(secrets.resource());
         let names = snapshot.in_namespace(system).map(|secret| &secret.key().name);
         let tokens = names.filter(|name| may_sign(name));
-        // One that cannot be read signs nothing.
+        // A secret that cannot be read is left out.
         let mut secrets: Vec<Secret> =
             tokens.filter_map(|name| secrets.lookup(system, name).ok().flatten()).collect();
         secrets.retain(|secret| is_token(secret, vocabulary));

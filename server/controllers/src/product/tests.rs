@@ -399,7 +399,7 @@ async fn tokens_sign_what_is_public_until_they_expire() {
     fixture.delete::<Secret>((system, "bootstrap-token-abc123")).await;
     fixture.settle().await;
     assert_eq!(keys(), ["jws-kubeconfig-new123", "kubeconfig"]);
-    // Secrets that cannot be tokens are not its business.
+    // It does not look at secrets that cannot be tokens.
     let looks = || monitor.stats()[0].reconciles;
     let before = looks();
     fixture.create::<Secret>(json!({"metadata": {"name": "other", "namespace": system}})).await;

@@ -7,7 +7,8 @@ use orch_api::{
     meta::v1::{LabelSelector, LabelSelectorRequirement},
 };
 
-/// No value of a label is as long. A body may name one key many times, and each time the value is copied.
+/// Longer values are not copied: no label may have one, so the pod is refused. A body may name one key many
+/// times, and each time the value is copied.
 const MAX_VALUE_BYTES: usize = 256;
 
 /// Adds a requirement to the selector of a term for each key of `matchLabelKeys` and `mismatchLabelKeys` that
@@ -60,7 +61,6 @@ fn of_terms(terms: &mut [PodAffinityTerm], labels: &BTreeMap<String, String>) {
 
 fn require(selector: &mut LabelSelector, keys: &[String], operator: &str, labels: &BTreeMap<String, String>) {
     for key in keys {
-        // For a longer one, the pod is refused.
         let value = labels.get(key).filter(|value| value.len() <= MAX_VALUE_BYTES);
         let Some(value) = value else { continue };
         selector.match_expressions.push(LabelSelectorRequirement {

@@ -49,14 +49,14 @@ pub(super) struct LogFile {
     file: File,
     /// Whether it may get another name: pipes and devices stay where they are.
     is_rotated: bool,
-    /// Nothing where it is not rotated.
+    /// The bytes in the file; 0 where it is never rotated.
     size: u64,
     /// Compresses and removes older files.
     tidying: Option<JoinHandle<()>>,
 }
 
 impl LogFile {
-    /// Opens the file, which goes on where it ended.
+    /// Opens the file; new lines follow those that are there.
     pub(super) fn open(path: PathBuf, rotation: Rotation) -> io::Result<Self> {
         let file = open(&path)?;
         let is_rotated = file.metadata()?.is_file() && !FOREIGN.iter().any(|root| path.starts_with(root));
@@ -183,7 +183,7 @@ fn tidy(path: &Path, rotation: &Rotation, now: Timestamp) -> io::Result<()> {
     // The newest first.
     older.sort_by(|one, other| other.cmp(one));
     for (index, (time, file)) in older.into_iter().enumerate() {
-        // Where the clock was wrong, a file is of the future, which is not old.
+        // A clock that was wrong may have dated a file in the future. Such a file is not old.
         let is_too_old = max_age.is_some_and(|age| now.duration_since(time) > age);
         let is_too_many = rotation.max_backups.is_some_and(|max| index >= max);
         if is_too_old || is_too_many {

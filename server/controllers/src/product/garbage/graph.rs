@@ -71,7 +71,7 @@ impl Graph {
         dependents.flat_map(|dependents| dependents.blocking.iter().chain(&dependents.others))
     }
 
-    /// Whether an owner with this uid was removed lately. It is nowhere then.
+    /// Whether an owner with this uid was removed lately, so that no namespace can have it.
     pub(super) fn saw_removed(&self, uid: &str) -> bool {
         self.removed.uids.contains(uid)
     }
