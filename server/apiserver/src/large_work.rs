@@ -6,27 +6,49 @@
 //! may block, and its connection waits for it as for anything else. Small requests, which are nearly all,
 //! stay where they are. Which bodies are large says [`weight`](crate::request::weight).
 
-use std::{num::NonZero, panic, pin::pin, sync::Arc, thread};
+mod turns;
 
-use futures_util::future::{Either, select};
-use tokio::{
-    runtime::Handle,
-    sync::{Semaphore, oneshot},
-    task::spawn_blocking,
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    num::NonZero,
+    panic,
+    pin::pin,
+    sync::Arc,
+    thread,
 };
 
-/// Where large work runs.
+use futures_util::future::{Either, select};
+use orch_auth::user::{GROUP_MASTERS, UserInfo};
+use tokio::{runtime::Handle, sync::oneshot, task::spawn_blocking};
+
+use self::turns::{Flow, Turns};
+
+/// Where large work of one caller runs.
 #[derive(Clone)]
 pub struct LargeWork {
     /// One for each piece of work that runs. The others wait, with no more than their bodies in memory.
-    turns: Arc<Semaphore>,
+    turns: Arc<Turns>,
+    /// Whose work this is.
+    flow: Flow,
 }
 
 impl LargeWork {
     /// Room for half of the processors, at least for one: the other half answers everybody else.
     pub fn new() -> Self {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
-        LargeWork { turns: Arc::new(Semaphore::new((processors / 2).max(1))) }
+        LargeWork { turns: Turns::new((processors / 2).max(1)), flow: Flow::First }
+    }
+
+    /// The same for the work of this user, who takes turns with others.
+    pub fn of(&self, user: &UserInfo) -> Self {
+        let flow = if user.groups.iter().any(|group| group == GROUP_MASTERS) {
+            Flow::First
+        } else {
+            let mut hasher = DefaultHasher::new();
+            user.name.hash(&mut hasher);
+            Flow::User(hasher.finish())
+        };
+        LargeWork { turns: Arc::clone(&self.turns), flow }
     }
 
     /// Runs what `start` returns, when it is its turn, on a thread that may block. Where the caller stops
@@ -35,7 +57,7 @@ impl LargeWork {
         &self,
         start: impl FnOnce() -> F + Send + 'static,
     ) -> F::Output {
-        let turn = Arc::clone(&self.turns).acquire_owned().await.expect("it is never closed");
+        let turn = self.turns.next(self.flow).await;
         let (runtime, (waiting, gone)) = (Handle::current(), oneshot::channel::<()>());
         let work = spawn_blocking(move || {
             let done = runtime.block_on(async move {
@@ -76,7 +98,7 @@ mod tests {
     use super::*;
 
     fn one_at_a_time() -> LargeWork {
-        LargeWork { turns: Arc::new(Semaphore::new(1)) }
+        LargeWork { turns: Turns::new(1), flow: Flow::First }
     }
 
     #[tokio::test]

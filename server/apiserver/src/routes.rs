@@ -138,6 +138,7 @@ fn is_stored_large(app: &App, target: &Target<'_>) -> bool {
 async fn apart(app: &Arc<App>, caller: Authenticated, head: RequestHead<'_>, sent: Body) -> Response {
     let (of_request, parts, record) = (Arc::clone(app), head.parts.clone(), head.record.cloned());
     let (started, trace) = (head.timeline.started(), orch_trace::request::current());
+    let work = app.large_work.of(caller.user());
     let answer = async move {
         let app = of_request;
         let query = Query::parse(parts.uri.query());
@@ -151,7 +152,7 @@ async fn apart(app: &Arc<App>, caller: Authenticated, head: RequestHead<'_>, sen
             Route::NonResource => unreachable!("the same request line is read the same way"),
         }
     };
-    app.large_work.run(move || continued(trace, answer)).await
+    work.run(move || continued(trace, answer)).await
 }
 
 /// Answers a request for a resource, in the spelling that was asked.
@@ -217,8 +218,8 @@ async fn performed(
             RequestLabels::resource(target.resource.def, None, verb, &target.namespace, &target.name);
         app.metrics.long_running(&labels, target.resource.def.kind, head.timeline.started())
     };
-    let App { pace, large_work, .. } = &**app;
-    let style = Style { representation: &representation, pace: *pace, headers: head.headers, large_work };
+    let large_work = &app.large_work.of(cx.caller.user);
+    let style = Style { representation: &representation, pace: app.pace, headers: head.headers, large_work };
     respond(&app.core, target, style, answer, open)
 }
 

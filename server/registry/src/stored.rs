@@ -13,10 +13,11 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use orch_machinery::{
     json::{
-        Limits,
+        Limits, check_cost,
         decode::decode,
         encode::{encode, encode_for_store, encode_owned},
     },
+    managed_fields,
     meta::MetaMut,
 };
 use orch_runtime::{Tree, resource_def::ResourceDef, type_def::TypeDef};
@@ -33,6 +34,10 @@ pub use self::{fields::values_at, labels::labels_of};
 /// Objects of this size or more, in bytes, are refused. It is the default limit of etcd requests.
 const MAX_OBJECT_BYTES: usize = 1_572_864;
 
+/// The values of an object of this size or more, in bytes, are counted when it is stored: those of smaller
+/// ones cannot take the memory that [`Limits`] allow.
+const COUNTED_BYTES: usize = 16 * 1024;
+
 /// Bytes at its end: the brace and the newline.
 const END: usize = 2;
 
@@ -40,7 +45,7 @@ const END: usize = 2;
 /// Where the result is too large and `may_shrink` is set, the managed fields are left out.
 ///
 /// # Errors
-/// 413 where it is larger than an object may be; 500 where it has no other form, in which it would be stored.
+/// 413 where it is larger than an object may be, or has more values than a body may have; 500 where it has no other form, in which it would be stored.
 pub fn encode_body(
     resource: &ServedResource,
     tree: &Tree,
@@ -53,14 +58,33 @@ pub fn encode_body(
     let converted = converted.map_err(|error| ApiError::internal("the object cannot be stored", error))?;
     let tree = converted.as_ref().unwrap_or(tree);
     let (mut bytes, mut revision_at) = encode_for_store(tree, def, owners);
-    if bytes.len() >= MAX_OBJECT_BYTES && may_shrink {
+    if let Err(too_large) = check_size(&bytes, tree, def, owners) {
+        if !may_shrink {
+            return Err(too_large);
+        }
         (bytes, revision_at) = encode_for_store(tree, def, Some(""));
-    }
-    if bytes.len() >= MAX_OBJECT_BYTES {
-        return Err(ApiError::TooLarge(format!("limit is {MAX_OBJECT_BYTES}")));
+        check_size(&bytes, &without_owners(tree), def, None)?;
     }
     bytes.push(b'\n');
     Ok(Body::new(bytes, revision_at))
+}
+
+/// Refuses what is too large to be stored, or to be read as a body: a client has to be able to send it back.
+fn check_size(bytes: &[u8], tree: &Tree, def: &'static TypeDef, owners: Option<&str>) -> Result<()> {
+    if bytes.len() >= MAX_OBJECT_BYTES {
+        return Err(ApiError::TooLarge(format!("limit is {MAX_OBJECT_BYTES}")));
+    }
+    if bytes.len() < COUNTED_BYTES {
+        return Ok(());
+    }
+    check_cost(tree, def, owners, &Limits::default())
+        .map_err(|exceeded| ApiError::TooLarge(exceeded.to_string()))
+}
+
+fn without_owners(tree: &Tree) -> Tree {
+    let mut tree = tree.clone();
+    managed_fields::take_entries(&mut tree);
+    tree
 }
 
 /// Where the revision is in a stored form, or goes in one that is kept without it; none for other bytes.
@@ -97,7 +121,7 @@ pub fn tree_of(resource: &ServedResource, object: &Object) -> Result<Tree> {
 /// # Errors
 /// Why they are not an object of the kind, for the log.
 pub fn tree_of_bytes(def: &ResourceDef, bytes: &[u8]) -> Result<Tree, String> {
-    let decoded = decode(bytes, def.type_def, &Limits::default());
+    let decoded = decode(bytes, def.type_def, &Limits::STORED);
     decoded.map(|decoded| decoded.tree).map_err(|error| error.to_string())
 }
 

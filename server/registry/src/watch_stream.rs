@@ -178,22 +178,25 @@ impl WatchStream {
                 return Poll::Ready(self.end(&error));
             }
         };
-        match events.poll_next(context) {
-            Poll::Ready(Ok(changes)) => {
-                self.changes = changes.into_iter();
-                let event = self.next_known();
-                if event.is_some() {
-                    return Poll::Ready(event);
+        // A watch that has more to tell than its client takes ends in time, and gets its bookmarks, too.
+        if Instant::now() < self.timer.deadline() {
+            match events.poll_next(context) {
+                Poll::Ready(Ok(changes)) => {
+                    self.changes = changes.into_iter();
+                    let event = self.next_known();
+                    if event.is_some() {
+                        return Poll::Ready(event);
+                    }
+                    // Events that this watch does not select must not block the thread for others.
+                    context.waker().wake_by_ref();
+                    return Poll::Pending;
                 }
-                // Events that this watch does not select must not block the thread for others.
-                context.waker().wake_by_ref();
-                return Poll::Pending;
+                Poll::Ready(Err(error)) => {
+                    self.has_lagged = matches!(error, StoreError::Expired { .. });
+                    return Poll::Ready(self.end(&error));
+                }
+                Poll::Pending => {}
             }
-            Poll::Ready(Err(error)) => {
-                self.has_lagged = matches!(error, StoreError::Expired { .. });
-                return Poll::Ready(self.end(&error));
-            }
-            Poll::Pending => {}
         }
         ready!(self.timer.as_mut().poll(context));
         let now = Instant::now();

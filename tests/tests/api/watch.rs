@@ -100,6 +100,27 @@ async fn a_watch_ends_when_its_time_is_over() {
 }
 
 #[tokio::test]
+async fn a_watch_that_always_has_more_to_tell_ends_in_time() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let first = admin.post(CONFIG_MAPS, &config_map("a", "0")).await.expect(201);
+    let query = format!("{CONFIG_MAPS}?watch=1&resourceVersion={}&timeoutSeconds=1", version(&first));
+    let mut watch = admin.watch(&query).await;
+    // Until the end, there is an event on its way.
+    let item = format!("{CONFIG_MAPS}/a");
+    let mut written = 0;
+    loop {
+        written += 1;
+        admin.merge(&item, &json!({"data": {"value": written.to_string()}})).await.expect(200);
+        match watch.next(Duration::from_secs(20)).await {
+            Next::Event(event) => assert_eq!(event["type"], "MODIFIED", "{event}"),
+            Next::End(how) => break assert_eq!(how, "complete"),
+            Next::Nothing => panic!("neither an event nor the end"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_version_that_is_gone_is_an_event() {
     let server = TestServer::options().flag("--history-retention=1ms").start().await;
     let admin = server.admin();

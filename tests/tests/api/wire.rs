@@ -97,8 +97,16 @@ async fn a_request_that_gives_its_length_twice_is_refused_for_that() {
         let answer = say(&server, format!("{head}{fields}\r\n\r\n{body}").as_bytes()).await;
         assert!(answer.starts_with("HTTP/1.1 400 "), "{fields}\n{answer}");
     }
+    // One answer, whatever comes behind it.
+    let first = "transfer-encoding: chunked\r\n\r\n2;a=\n\r\n{}\r\n0\r\n\r\n";
+    let head = head.replace("connection: close\r\n", "");
+    let second = format!("{head}content-length: {length}\r\ncontent-length: {length}\r\n\r\n{body}");
+    let answers = say(&server, format!("{head}{first}{second}").as_bytes()).await;
+    assert!(answers.starts_with("HTTP/1.1 400 "), "{answers}");
+    assert_eq!(answers.matches("HTTP/1.1 ").count(), 1, "{answers}");
     let admin = server.admin();
     assert!(names(&admin.get(CONFIG_MAPS).await.expect(200)).is_empty());
+    let head = format!("{head}connection: close\r\n");
     let answer = say(&server, format!("{head}transfer-encoding: chunked\r\n\r\n{chunked}").as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
 }

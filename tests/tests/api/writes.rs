@@ -12,6 +12,7 @@ use orch_tests::{
 use serde_json::{Value, json};
 
 const APPLY: &str = "application/apply-patch+yaml";
+const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const WRITERS: usize = 32;
 const ROUNDS: usize = 4;
 
@@ -164,6 +165,42 @@ async fn what_an_object_may_hold_is_bounded() {
     let change = json!({"metadata": {"finalizers": finalizers}});
     admin.merge(&item, &change).await.refused(413, "RequestEntityTooLarge");
     assert!(admin.get(&item).await.expect(200)["metadata"].get("finalizers").is_none());
+}
+
+/// The managed fields of an object with thousands of items cost more to read than its body: they are left out
+/// where the whole could not be read back.
+#[tokio::test]
+async fn what_was_written_can_be_read_and_removed() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let pods = "/api/v1/namespaces/default/pods";
+    let with = |name: &str, first: usize, count: usize| {
+        let env: Vec<Value> = (first..first + count)
+            .map(|number| json!({"name": format!("E{number}"), "value": "x"}))
+            .collect();
+        let spec = json!({"containers": [{"name": "c", "image": "i", "env": env}]});
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
+    };
+    admin.post(pods, &with("posted", 0, 15_000)).await.expect(201);
+    let item = format!("{pods}/applied");
+    for (manager, first) in [("one", 0), ("two", 8_000)] {
+        let query = format!("{item}?fieldManager={manager}");
+        let body = with("applied", first, 8_000);
+        let request = admin.request(Method::PATCH, &query).header("content-type", APPLY).json(&body);
+        let status = request.send().await.status;
+        assert!(matches!(status, 200 | 201 | 413), "{manager}: {status}");
+    }
+    for name in ["posted", "applied"] {
+        let item = format!("{pods}/{name}");
+        admin.merge(&item, &json!({"metadata": {"labels": {"a": "b"}}})).await.expect(200);
+        for form in ["application/json", "application/vnd.kubernetes.protobuf", TABLE] {
+            for path in [&item, pods] {
+                let request = admin.request(Method::GET, path).header("accept", form);
+                assert_eq!(request.send().await.status, 200, "{path} as {form}");
+            }
+        }
+        admin.delete(&item).await.expect(200);
+    }
 }
 
 /// The numbers of the reference. Other lists are bounded by what a body and an object may hold.

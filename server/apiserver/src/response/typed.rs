@@ -48,7 +48,7 @@ static METADATA_TYPE: TypeDef = TypeDef {
 /// # Errors
 /// 500 where it cannot be read.
 pub fn read(form: &Form, resource: &ServedResource, def: &'static TypeDef, stored: &[u8]) -> Result<Typed> {
-    let read = decode(stored, def, &Limits::default());
+    let read = decode(stored, def, &Limits::STORED);
     let tree = read.map_err(|error| ApiError::internal("a stored object cannot be read", error))?.tree;
     let Form::Metadata(api_version) = form else { return Ok(Typed { tree, def }) };
     let mut whole = partial(resource, tree);

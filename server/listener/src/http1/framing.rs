@@ -3,7 +3,8 @@
 //!
 //! The HTTP library takes a request with a length and a transfer encoding, and one that gives its length
 //! twice, and shows handlers neither. So the bytes are looked at before it reads them. A request that must be
-//! refused gets a byte that is allowed nowhere: the library then answers 400 and closes the connection.
+//! refused gets a byte that is allowed nowhere: the library then answers 400 and closes the connection. Nothing
+//! behind that byte is read.
 
 use std::{
     io::{self, IoSlice},
@@ -15,7 +16,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::config::MAX_HEAD_BYTES;
 
-/// Allowed neither in a head nor in the framing of chunks (RFC 9110 section 5.5, RFC 9112 section 7.1).
+/// Allowed neither in a head nor in the framing of chunks (RFC 9110 section 5.5, RFC 9112 section 7.1). In the
+/// extension of a chunk the library accepts it all the same, but not the line feed that is refused there.
 const FORBIDDEN: u8 = 0;
 
 /// The stream of an HTTP/1 connection, whose requests are checked while they are read.
@@ -87,14 +89,16 @@ impl Requests {
         Requests { place: Place::Head(Head::default()), line: Vec::new() }
     }
 
-    /// Looks at what was read. The byte at which a request must be refused is replaced.
+    /// Looks at what was read. The byte at which a request must be refused is replaced by a forbidden one.
     fn check(&mut self, bytes: &mut [u8]) {
         let mut at = 0;
         while at < bytes.len() {
             match self.step(&bytes[at..]) {
                 Ok(taken) => at += taken,
                 Err(Ambiguous(behind)) => {
-                    bytes[at + behind] = FORBIDDEN;
+                    if !matches!(self.place, Place::ChunkExtension(_)) {
+                        bytes[at + behind] = FORBIDDEN;
+                    }
                     self.place = Place::Refused;
                     return;
                 }
@@ -226,6 +230,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for FramingGuard<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if matches!(self.requests.place, Place::Refused) {
+            return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
+        }
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
         self.requests.check(&mut buffer.filled_mut()[before..]);
@@ -265,6 +272,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for FramingGuard<S> {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
     use super::*;
 
     /// What becomes of these bytes when they come in pieces of this size.
@@ -320,10 +329,27 @@ mod tests {
             for piece in [1, 2, 5, text.len()] {
                 let (passed, place) = passed(&text, piece);
                 let mut expected = text.clone().into_bytes();
-                expected[at] = FORBIDDEN;
+                if !before.ends_with(";a") {
+                    expected[at] = FORBIDDEN;
+                }
                 assert_eq!(passed.as_bytes(), expected, "{text:?} by {piece}");
                 assert!(matches!(place, Place::Refused));
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_read_behind_what_was_refused() {
+        let head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+        for spoilt in ["2;a=\n\r\nab\r\n0\r\n\r\n", "2\nab\r\n0\r\n\r\n", "0\r\nA: b\n\r\n"] {
+            let text = format!("{head}{spoilt}");
+            let (mut client, server) = tokio::io::duplex(text.len());
+            let mut guard = FramingGuard::new(server);
+            client.write_all(text.as_bytes()).await.unwrap();
+            let mut read = vec![0; text.len()];
+            assert_eq!(guard.read(&mut read).await.unwrap(), text.len());
+            client.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+            assert_eq!(guard.read(&mut read).await.unwrap_err().kind(), io::ErrorKind::InvalidData);
         }
     }
 

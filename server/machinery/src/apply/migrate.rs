@@ -28,7 +28,7 @@ const MAX_ANNOTATIONS: usize = 256 * 1024;
 /// without a conflict. None if there is no last configuration in this version.
 pub(super) fn taken_over(live: &Tree, api_version: &str, def: &'static TypeDef) -> Option<FieldSet<'static>> {
     let text = Meta::of(live).annotation(LAST_APPLIED).filter(|text| !text.is_empty())?;
-    let last = decode_any(text.as_bytes(), &Limits::default()).ok()?;
+    let last = decode_any(text.as_bytes(), &Limits::STORED).ok()?;
     if last.get("apiVersion").and_then(Tree::as_str) != Some(api_version)
         || super::check::check(&last, def).is_err()
     {

@@ -4,9 +4,15 @@
 //! objects has three bytes for each in JSON, and two in protobuf. So every reader counts while it reads, and
 //! stops.
 
-use orch_runtime::{Tree, type_def::TypeDef};
+use orch_runtime::{
+    Tree,
+    type_def::{Shape, TypeDef},
+};
 
-use super::Limits;
+use super::{
+    Limits,
+    decode::{DecodeError, decode_embedded},
+};
 
 /// The memory of one value in a tree.
 const VALUE: usize = size_of::<Tree>();
@@ -38,6 +44,25 @@ pub enum Exceeded {
     /// Its values take more memory, in bytes, than those of a document may.
     #[error("the values of the document take more than {0} bytes of memory")]
     Memory(usize),
+}
+
+/// Counts the values of an object of type `def` as they are counted when its text is read. `owners` is the
+/// text of its managed fields where they are not in the tree.
+///
+/// # Errors
+/// Which limit they exceed.
+pub fn check_cost(
+    tree: &Tree,
+    def: &'static TypeDef,
+    owners: Option<&str>,
+    limits: &Limits,
+) -> Result<(), Exceeded> {
+    let mut budget = Budget::of(*limits);
+    budget.fields(tree, def)?;
+    match owners.map(|owners| decode_embedded(owners.as_bytes(), limits, &mut budget)) {
+        Some(Err(DecodeError::TooLarge(exceeded))) => Err(exceeded),
+        _ => Ok(()),
+    }
 }
 
 impl Budget {
@@ -86,6 +111,38 @@ impl Budget {
                 self.tree(value)
             }),
             Tree::Null | Tree::Bool(_) | Tree::Number(_) => Ok(()),
+        }
+    }
+
+    /// Counts all values of an object, and the typed objects that are made of them.
+    fn fields(&mut self, tree: &Tree, def: &'static TypeDef) -> Result<(), Exceeded> {
+        let Tree::Object(map) = tree else { return self.tree(tree) };
+        self.value()?;
+        self.object(def)?;
+        map.iter().enumerate().try_for_each(|(count, (name, value))| {
+            self.entry(count, name)?;
+            match def.field(name) {
+                Some(field) => self.shaped(value, &field.shape),
+                None => self.tree(value),
+            }
+        })
+    }
+
+    fn shaped(&mut self, tree: &Tree, shape: &'static Shape) -> Result<(), Exceeded> {
+        match (tree, shape) {
+            (Tree::Object(_), Shape::Object(def)) => self.fields(tree, def),
+            (Tree::Object(map), Shape::Map { value: shape, .. }) => {
+                self.value()?;
+                map.iter().enumerate().try_for_each(|(count, (name, value))| {
+                    self.entry(count, name)?;
+                    self.shaped(value, shape)
+                })
+            }
+            (Tree::Array(items), Shape::List { item, .. }) => {
+                self.value()?;
+                items.iter().try_for_each(|value| self.shaped(value, item))
+            }
+            _ => self.tree(tree),
         }
     }
 

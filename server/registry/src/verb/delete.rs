@@ -159,7 +159,7 @@ async fn delete_current(
             // Its last state is the one that was stored: finalizers that this DELETE takes away go with it.
             tree.clone_from(&current.tree);
         }
-        let body = stored::encode_body(resource, &tree, None, false)?;
+        let body = stored::encode_body(resource, &tree, None, true)?;
         if grace == Grace::Of(0) {
             // Watchers of kinds with a grace period see the object marked as deleted before it is removed.
             let retired = Change::Retire { key: key.clone(), expected, body: body.clone() };
@@ -178,7 +178,7 @@ async fn delete_current(
     if tree == current.tree {
         return Ok(Deleted::Terminating(Answer::Object(current.object.clone())));
     }
-    let body = stored::encode_body(resource, &tree, None, false)?;
+    let body = stored::encode_body(resource, &tree, None, true)?;
     let object = commit(cx, resource, Change::Retire { key, expected, body }).await?;
     Ok(Deleted::Terminating(Answer::Object(object)))
 }

@@ -100,7 +100,7 @@ fn encode_changed(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
     let key = key(resource, &target.namespace, &target.name);
     if completes_deletion {
         let last = stored::tree_of(resource, &current.object)?;
-        let body = stored::encode_body(resource, &last, None, false)?;
+        let body = stored::encode_body(resource, &last, None, true)?;
         let change = Change::Remove { key, expected: current.revision(), body };
         return Ok(Encoded::Removal { write: Write { change, conditions }, answer: transient() });
     }

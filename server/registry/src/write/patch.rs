@@ -124,7 +124,7 @@ impl Patch {
                 return self.without_version(attempt, &patched);
             }
         }
-        let mut decoded = decode_tree(patched, def, &Limits::default())
+        let mut decoded = decode_tree(patched, def, &Limits::PATCHED)
             .map_err(|error| unreadable(&error, |why| bad_result(&self.words(&error).unwrap_or(why))))?;
         scalars::check(&decoded.tree, def).map_err(|why| bad_result(&why))?;
         self.report(attempt, decoded.strict.iter().map(ToString::to_string))?;

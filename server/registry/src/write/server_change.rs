@@ -34,7 +34,7 @@ pub async fn change(
         if changed == current.tree {
             return Ok(current.object);
         }
-        let body = stored::encode_body(resource, &changed, None, false)?;
+        let body = stored::encode_body(resource, &changed, None, true)?;
         let key = key(resource, &target.namespace, &target.name);
         match commit(cx, resource, replacement(&current, &changed, key, body)).await {
             Err(Refused::Race | Refused::Exists) => races.lost().await?,
