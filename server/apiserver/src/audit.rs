@@ -99,7 +99,7 @@ impl<'a> RequestAudit<'a> {
         if record.received().await {
             return Ok(());
         }
-        Err(status::unrecorded(&head.parts.uri.to_string()))
+        Err(status::unrecorded(&status::asked(&head.parts.uri)))
     }
 
     /// Records the end of the request: its answer is made, or that of a watch begins. The record goes with

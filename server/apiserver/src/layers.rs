@@ -67,7 +67,7 @@ use crate::{
     },
     response::{
         self,
-        status::{Fault, Terminated, nobody_to_impersonate, refusal, undecided},
+        status::{Fault, Terminated, asked, nobody_to_impersonate, refusal, undecided},
         warning,
     },
     routes, shutdown,
@@ -282,7 +282,7 @@ async fn guarded(
                 Ok(Some(wanted)) => {
                     Box::pin(impersonated(app, connection, &caller, wanted, head, body)).await
                 }
-                Err(Meaningless::NoUser(problem)) => nobody_to_impersonate(&parts.uri.to_string(), &problem),
+                Err(Meaningless::NoUser(problem)) => nobody_to_impersonate(&asked(&parts.uri), &problem),
                 Err(Meaningless::Header(error)) => refusal(error),
             }
         }
@@ -379,7 +379,7 @@ async fn permitted(
         Err(Refused::Denied(error) | Refused::NoOpinion(error)) => {
             turned_away(app, connection, parts, sender, error)
         }
-        Err(Refused::Undecided(problem)) => undecided(&parts.uri.to_string(), &problem),
+        Err(Refused::Undecided(problem)) => undecided(&asked(&parts.uri), &problem),
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Body {
     pub tree: Tree,
     /// What strict field validation refuses, in words for the client: unknown fields and duplicate names.
     pub strict: Vec<String>,
+    /// How many of these, the first ones, are duplicate names that the reader of YAML found.
+    pub duplicates: usize,
 }
 
 /// Why a body cannot be read. The text is meant for the client.
@@ -56,7 +58,11 @@ impl BodyError {
 
 impl Body {
     fn of(decoded: Decoded) -> Self {
-        Body { tree: decoded.tree, strict: decoded.strict.iter().map(ToString::to_string).collect() }
+        Body {
+            tree: decoded.tree,
+            strict: decoded.strict.iter().map(ToString::to_string).collect(),
+            duplicates: 0,
+        }
     }
 }
 
@@ -66,7 +72,7 @@ impl Body {
 /// [`BodyError::NoDocument`], [`BodyError::Text`].
 pub fn read_json(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<Body, BodyError> {
     if bytes.trim_ascii() == b"null" {
-        return Ok(Body { tree: Tree::Object(TreeMap::new()), strict: Vec::new() });
+        return Ok(Body { tree: Tree::Object(TreeMap::new()), strict: Vec::new(), duplicates: 0 });
     }
     match decode::decode(bytes, def, limits) {
         Ok(decoded) => Ok(Body::of(decoded)),
@@ -87,8 +93,9 @@ pub fn read_yaml(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result
         if error.is_syntax() { BodyError::NoDocument(error.to_string()) } else { BodyError::Text(error) }
     })?;
     let tree = if document.tree.is_null() { Tree::Object(TreeMap::new()) } else { document.tree };
-    let Body { tree, strict: unknown } = Body::of(decode::decode_tree(tree, def, limits)?);
-    Ok(Body { tree, strict: [document.duplicates, unknown].concat() })
+    let Body { tree, strict: unknown, .. } = Body::of(decode::decode_tree(tree, def, limits)?);
+    let duplicates = document.duplicates.len();
+    Ok(Body { tree, strict: [document.duplicates, unknown].concat(), duplicates })
 }
 
 /// The [`Reader`] of protobuf. Unknown fields are skipped and never listed: the protobuf specification lets
@@ -98,7 +105,7 @@ pub fn read_yaml(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result
 /// [`BodyError::NoDocument`], [`BodyError::Protobuf`].
 pub fn read_protobuf(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<Body, BodyError> {
     match protobuf::decode(bytes, def, limits) {
-        Ok(tree) => Ok(Body { tree, strict: Vec::new() }),
+        Ok(tree) => Ok(Body { tree, strict: Vec::new(), duplicates: 0 }),
         Err(error @ ProtobufError::NoMagic) => Err(BodyError::NoDocument(error.to_string())),
         Err(error) => Err(BodyError::Protobuf(error)),
     }
@@ -111,7 +118,7 @@ pub fn read_protobuf(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Re
 /// [`BodyError::Text`].
 pub fn read_cbor(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<Body, BodyError> {
     if cbor::is_null(bytes) {
-        return Ok(Body { tree: Tree::Object(TreeMap::new()), strict: Vec::new() });
+        return Ok(Body { tree: Tree::Object(TreeMap::new()), strict: Vec::new(), duplicates: 0 });
     }
     Ok(Body::of(cbor::decode(bytes, def, limits)?))
 }

@@ -3,7 +3,13 @@
 use orch_auth::authorizer::{Attributes, Decision, ResourceTarget, Target};
 use orch_runtime::field_error::Shown as _;
 
-use crate::error::{ApiError, Forbidden, ResourceName};
+use crate::{
+    error::{ApiError, Forbidden, ResourceName},
+    request::Target as RequestTarget,
+};
+
+/// The plural of the kind whose objects are authorized as objects in themselves, as in the paths of requests.
+const NAMESPACES: &str = "namespaces";
 
 /// The 403 of a decision that does not allow, worded as by the reference, which escapes what the user cannot
 /// do as for HTML.
@@ -41,4 +47,19 @@ pub fn forbidden(attributes: &Attributes<'_>, decision: &Decision) -> ApiError {
         message = format!("{message}: {}", decision.reason());
     }
     ApiError::Forbidden(Box::new(Forbidden { resource, name: name.to_owned(), message, cause: None }))
+}
+
+/// A request's target as authorizers know it.
+pub(crate) fn resource_target<'a>(target: &'a RequestTarget<'_>) -> ResourceTarget<'a> {
+    let resource = target.resource;
+    let is_namespace = resource.group.is_empty() && resource.def.plural == NAMESPACES;
+    ResourceTarget {
+        group: &resource.group,
+        version: resource.def.version,
+        resource: resource.def.plural,
+        subresource: target.subresource_name(),
+        namespace: if is_namespace { &target.name } else { &target.namespace },
+        name: &target.name,
+        ..ResourceTarget::default()
+    }
 }

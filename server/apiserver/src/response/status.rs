@@ -7,7 +7,7 @@ use axum::{
     body::Body,
     response::{IntoResponse, Response},
 };
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode, Uri, header};
 use orch_meta::meta::v1::{Status, StatusCause, StatusDetails};
 use orch_registry::error::{ApiError, ExistsDetail, Forbidden, ResourceName};
 use orch_runtime::field_error::{FieldError, Shown as _};
@@ -76,6 +76,11 @@ fn internal_text(uri: &str, problem: &str, why: &str) -> Response {
     let mut response = plain_internal(uri, problem);
     response.extensions_mut().insert(Fault { public: why.to_owned(), detail: problem.to_owned() });
     response
+}
+
+/// What was asked for as refusals name it: path and query. Over HTTP/2 a request names the whole address.
+pub fn asked(uri: &Uri) -> String {
+    uri.path_and_query().map_or_else(|| uri.path().to_owned(), ToString::to_string)
 }
 
 fn plain_internal(uri: &str, problem: &str) -> Response {

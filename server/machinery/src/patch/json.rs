@@ -6,7 +6,7 @@
 
 mod pointer;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, iter::from_fn};
 
 use orch_runtime::{Tree, TreeMap, field_error::Shown as _};
 
@@ -112,10 +112,10 @@ impl JsonPatch {
         if items.len() > patch_limits.max_operations {
             return Err(PatchError::TooManyOperations { max: patch_limits.max_operations, got: items.len() });
         }
-        let mut strict = decoded.strict;
         // Duplicate names inside a value do not concern the patch.
-        strict
-            .retain(|error| matches!(error, StrictError::Duplicate(path) if path.matches('.').count() == 1));
+        let is_of_operation = |error: &StrictError| matches!(error, StrictError::Duplicate(path) if path.matches('.').count() == 1);
+        let mut duplicates = decoded.strict.into_iter().filter(is_of_operation).peekable();
+        let mut strict = Vec::new();
         let mut operations = Vec::with_capacity(items.len());
         for (index, item) in items.into_iter().enumerate() {
             let fields = match item {
@@ -131,6 +131,9 @@ impl JsonPatch {
             {
                 strict.push(StrictError::Unknown(format!("[{index}].{name}")));
             }
+            let place = format!("[{index}].");
+            let is_here = |error: &StrictError| matches!(error, StrictError::Duplicate(path) if path.starts_with(&place));
+            strict.extend(from_fn(|| duplicates.next_if(is_here)));
             operations.push(operation(fields));
         }
         Ok(JsonPatch { operations, strict })

@@ -12,15 +12,12 @@ use orch_runtime::resource_def::Verb;
 use crate::{
     context::{Access, Caller},
     error::{ApiError, Result},
-    refusal::forbidden,
+    refusal::{forbidden, resource_target},
     request::Target,
 };
 
 /// The user that the server is to itself.
 const SERVER: &str = "system:apiserver";
-
-/// The plural of the kind whose objects are authorized as objects in themselves, as in the paths of requests.
-const NAMESPACES: &str = "namespaces";
 
 /// Whom a [`Client`](super::Client) acts as, and who decides what they may do.
 #[derive(Clone)]
@@ -90,19 +87,5 @@ impl Access for Allowed<'_> {
             let attributes = self.identity.attributes(verb, self.target);
             self.identity.authorizer.authorize(&attributes).resolve().await
         }))
-    }
-}
-
-fn resource_target<'a>(target: &'a Target<'_>) -> ResourceTarget<'a> {
-    let resource = target.resource;
-    let is_namespace = resource.group.is_empty() && resource.def.plural == NAMESPACES;
-    ResourceTarget {
-        group: &resource.group,
-        version: resource.def.version,
-        resource: resource.def.plural,
-        subresource: target.subresource_name(),
-        namespace: if is_namespace { &target.name } else { &target.namespace },
-        name: &target.name,
-        ..ResourceTarget::default()
     }
 }

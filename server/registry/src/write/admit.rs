@@ -1,12 +1,14 @@
 //! The stage **admit**: plugins may refuse a valid object. Access control may too, where an update or an
 //! apply creates the object.
 
+use orch_auth::authorizer::{self, Attributes};
 use orch_runtime::resource_def::Verb;
 
 use super::{attempt::Attempt, draft::Draft, plugins};
 use crate::{
-    error::{ApiError, Result},
+    error::Result,
     meter::Step,
+    refusal::{forbidden, resource_target},
 };
 
 /// Lets plugins refuse the object. An update or an apply that creates an object needs the permission to
@@ -26,5 +28,7 @@ pub async fn admit(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
     if decision.is_allowed() {
         return Ok(());
     }
-    Err(ApiError::not_admitted(target.resource, &target.name, decision.reason()))
+    let target = authorizer::Target::Resource(resource_target(target));
+    let attributes = Attributes { user: cx.caller.user, verb: Verb::Create.as_str(), target };
+    Err(forbidden(&attributes, &decision))
 }

@@ -47,6 +47,12 @@ pub fn decode(
     meta::set_type(&mut read.tree, expected.kind, &expected.api_version);
     match validation {
         FieldValidation::Strict if !read.strict.is_empty() => {
+            // The reader of YAML tells all that it found as one error.
+            let duplicates: Vec<String> = read.strict.drain(..read.duplicates).collect();
+            if !duplicates.is_empty() {
+                let all = duplicates.join("\n  ");
+                read.strict.insert(0, format!("yaml: unmarshal errors:\n  {all}"));
+            }
             return Err(refused_strictly(cx, target, &read.strict));
         }
         FieldValidation::Warn => cx.warn_all(read.strict),

@@ -167,11 +167,15 @@ fn an_unchecked_patch_is_read_operation_by_operation() {
 #[test]
 fn strict_reports_name_the_operation() {
     let patch = br#"[{"op":"add","op":"add","path":"/a","value":{"x":{"y":1,"y":2}}},
-        {"op":"remove","path":"/a","foo":1}]"#;
+        {"op":"remove","path":"/a","foo":1},{"op":"remove","path":"/a","path":"/a"}]"#;
     let patch = JsonPatch::parse(patch, &Limits::default(), &JsonPatchLimits::default()).unwrap();
     assert_eq!(
         patch.strict().collect::<Vec<_>>(),
-        [r#"json patch duplicate field "[0].op""#, r#"json patch unknown field "[1].foo""#]
+        [
+            r#"json patch duplicate field "[0].op""#,
+            r#"json patch unknown field "[1].foo""#,
+            r#"json patch duplicate field "[2].path""#
+        ]
     );
 }
 
