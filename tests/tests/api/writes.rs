@@ -186,7 +186,7 @@ async fn what_was_written_can_be_read_and_removed() {
     for (manager, first) in [("one", 0), ("two", 8_000)] {
         let query = format!("{item}?fieldManager={manager}");
         let body = with("applied", first, 8_000);
-        let request = admin.request(Method::PATCH, &query).header("content-type", APPLY).json(&body);
+        let request = admin.request(Method::PATCH, &query).body(APPLY, body.to_string());
         let status = request.send().await.status;
         assert!(matches!(status, 200 | 201 | 413), "{manager}: {status}");
     }
