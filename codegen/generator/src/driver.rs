@@ -154,7 +154,7 @@ impl Build {
         {
             println!("cargo::rerun-if-changed={}", path.display());
         }
-        functions::check(&loaded.model, &source, &mut loaded.diagnostics);
+        functions::check(&loaded.model, &[source], &mut loaded.diagnostics);
         let rendered = loaded.diagnostics.render();
         if loaded.diagnostics.has_errors() {
             return Err(BuildError::Schema { rendered, errors: loaded.diagnostics.counts().0 });

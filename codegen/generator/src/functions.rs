@@ -6,7 +6,7 @@
 
 mod text;
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use crate::{
     diagnostic::{Diagnostics, Span, suggest},
@@ -61,14 +61,14 @@ struct Named<'m> {
 }
 
 /// Reports the functions that the crate does not have, and those that take other values, as far as the text
-/// tells.
-/// `source` is its folder `src`.
-pub fn check(model: &Model, source: &Path, diagnostics: &mut Diagnostics) {
+/// tells. `sources` are its folder `src`, or those of all crates that are generated from the schema folder;
+/// without one nothing is known.
+pub fn check(model: &Model, sources: &[PathBuf], diagnostics: &mut Diagnostics) {
     let named = named(model);
-    if named.is_empty() {
+    if named.is_empty() || sources.is_empty() {
         return;
     }
-    let texts = text::all(source);
+    let texts: Vec<_> = sources.iter().flat_map(|source| text::all(source)).collect();
     for Named { role, name, span } in named {
         let Role { keyword, module, parameters, result } = role;
         let wanted = format!("pub fn {name}({}){result}", parameters.join(", "));
@@ -189,7 +189,7 @@ fn formats<'m>(usage: &'m Usage, named: &mut Vec<Named<'m>>) {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{fs, path::Path};
 
     use super::*;
     use crate::{Inputs, load};
@@ -204,7 +204,7 @@ mod tests {
         }
         let mut loaded = load(&Inputs { schema: schema.into(), imports: Vec::new() });
         loaded.diagnostics.forget_warnings();
-        check(&loaded.model, source.path(), &mut loaded.diagnostics);
+        check(&loaded.model, &[source.path().to_owned()], &mut loaded.diagnostics);
         loaded.diagnostics.render()
     }
 

@@ -35,7 +35,7 @@ pub use resource::{
 pub use rules::{
     ErrorWords, Exception, Moment, ObjectRule, OrderedPlace, Question, Severity, Test, When, Words, of_old,
 };
-pub use schema::{Additional, ListType, MapType, PatchStrategy, Schema, TypeName, Types};
+pub use schema::{Additional, EmptyTexts, ListType, MapType, PatchStrategy, Schema, TypeName, Types};
 pub use shared_rules::{shared, with_shared};
 pub use validation::{ReasonWord, SeverityWord, ValidationExtension};
 pub use vocabulary::VocabularyFile;

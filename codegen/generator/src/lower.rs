@@ -5,6 +5,7 @@
 
 mod conversion;
 mod defaults;
+mod empty_texts;
 mod gates;
 mod keywords;
 pub mod names;
@@ -71,6 +72,7 @@ pub fn lower<'f>(files: &'f Files, diagnostics: &mut Diagnostics) -> Lowered<'f>
     };
     let written = declared.list.iter().map(|declaration| declaration.schema).collect::<Vec<_>>();
     presence::settle(&mut model, &written, diagnostics);
+    empty_texts::settle(&mut model, &declared, diagnostics);
     gates::settle(&mut model, &written);
     conversion::settle(&mut model, &written);
     resource::columns::settle(&mut model, &written);

@@ -18,6 +18,7 @@ use orch_codegen::{
     driver, emit,
     explain::{self, Entry},
     export::{self, Form},
+    functions,
     idl::json_schema,
     load, lsp,
     package::{self, PackageError},
@@ -239,7 +240,8 @@ fn of_server(schema: &Path, command: &str, OfServer { flags }: &OfServer) -> Exi
 }
 
 fn check(inputs: &Inputs, format: Format) -> ExitCode {
-    let loaded = load(inputs);
+    let mut loaded = load(inputs);
+    functions::check(&loaded.model, &package::sources(&inputs.schema.path), &mut loaded.diagnostics);
     print_as(&loaded.diagnostics, format);
     if format == Format::Text {
         print_out(&checked(inputs, &loaded));
@@ -248,7 +250,7 @@ fn check(inputs: &Inputs, format: Format) -> ExitCode {
 }
 
 fn watch(inputs: &Inputs) -> ExitCode {
-    watch::watch(inputs, |loaded, changes| {
+    watch::watch(inputs, &package::sources(&inputs.schema.path), |loaded, changes| {
         eprint!("{changes}");
         print_out(&checked(inputs, loaded));
     })

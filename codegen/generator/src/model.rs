@@ -191,6 +191,9 @@ pub struct Field {
     pub usage: Usage,
     /// Listed in `required`.
     pub required: bool,
+    /// Whether a required text of it may be empty where no `minLength` says so: its file accepts them, or a
+    /// rule of its object says when it is required.
+    pub accepts_empty: bool,
     /// Whether an empty value is left out when written. Strings, lists and maps: true unless said otherwise;
     /// other values: false unless said otherwise (`x-orch-omit-empty`). Always false for required fields.
     pub omit_empty: bool,

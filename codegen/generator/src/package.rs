@@ -2,7 +2,7 @@
 //! ([`crate::driver`]); the command finds the same folders here, by asking cargo.
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -80,6 +80,24 @@ pub fn imports(schema: &Path) -> Result<Vec<(String, Folder)>, PackageError> {
         },
     };
     Ok(vec![((*krate).to_owned(), folder.into())])
+}
+
+/// The folders `src` of the packages whose build scripts generate from this schema folder: they have the
+/// functions that its files name. Nothing where there are none, or cargo cannot say.
+pub fn sources(schema: &Path) -> Vec<PathBuf> {
+    let (Some(manifest), Ok(schema)) = (manifest_above(schema), schema.canonicalize()) else {
+        return Vec::new();
+    };
+    let packages = packages(&manifest, true).unwrap_or_default();
+    let folders = packages.iter().filter_map(|package| package.manifest_path.parent());
+    folders.filter(|folder| generates_from(folder, &schema)).map(|folder| folder.join("src")).collect()
+}
+
+/// Whether the build script of a package runs the generator, and names the folder.
+fn generates_from(package: &Path, schema: &Path) -> bool {
+    let script = fs::read_to_string(package.join("build.rs")).unwrap_or_default();
+    let is_it = |named: &str| package.join(named).canonicalize().is_ok_and(|folder| folder == schema);
+    script.contains("orch_codegen") && script.split('"').skip(1).step_by(2).any(is_it)
 }
 
 /// Builds and runs the program of the package around this schema folder, with these arguments: rules,

@@ -15,7 +15,7 @@ use std::{
 use crate::{
     Inputs, Loaded,
     diagnostic::{Diagnostic, Diagnostics},
-    load,
+    functions, load,
 };
 
 /// How often the files are looked at.
@@ -24,17 +24,18 @@ const INTERVAL: Duration = Duration::from_millis(250);
 /// The files, each with its time and its size.
 type Stamps = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 
-/// Checks now and whenever a file changes, for ever. `tell` gets each state, and what has changed since the
-/// one before.
-pub fn watch(inputs: &Inputs, mut tell: impl FnMut(&Loaded, &str)) -> ! {
+/// Checks now and whenever a file changes, for ever: of the schema, or of the sources with the functions that
+/// it names. `tell` gets each state, and what has changed since the one before.
+pub fn watch(inputs: &Inputs, sources: &[PathBuf], mut tell: impl FnMut(&Loaded, &str)) -> ! {
     let mut before = Diagnostics::default();
     loop {
         // Before they are read: a change while they are read is seen by the next look.
-        let stamps = stamps(inputs);
-        let loaded = load(inputs);
+        let stamps = stamps(inputs, sources);
+        let mut loaded = load(inputs);
+        functions::check(&loaded.model, sources, &mut loaded.diagnostics);
         tell(&loaded, &changes(&before, &loaded.diagnostics));
         before = loaded.diagnostics;
-        while self::stamps(inputs) == stamps {
+        while self::stamps(inputs, sources) == stamps {
             pause();
         }
     }
@@ -60,10 +61,10 @@ fn changes(before: &Diagnostics, now: &Diagnostics) -> String {
     gone.collect::<String>() + &new.join("\n")
 }
 
-fn stamps(inputs: &Inputs) -> Stamps {
+fn stamps(inputs: &Inputs, sources: &[PathBuf]) -> Stamps {
     let folders = inputs.imports.iter().map(|(_, folder)| folder).chain([&inputs.schema]);
     let mut stamps = Stamps::new();
-    for path in folders.flat_map(crate::Folder::watched) {
+    for path in folders.flat_map(crate::Folder::watched).chain(sources.iter().cloned()) {
         stamp(&path, &mut stamps);
     }
     stamps

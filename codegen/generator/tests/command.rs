@@ -254,3 +254,36 @@ fn manifests_are_judged_by_the_program_around_the_folder() {
     let output = run(&["--schema", schema, "validate"]);
     assert_eq!(code(&output), Some(2), "{}", stderr(&output));
 }
+
+/// Functions are looked for where the build script that names the folder has them: nobody has to build first.
+#[test]
+fn functions_that_a_schema_names_are_looked_for_in_its_package() {
+    let folder = folder();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("Cargo.toml", "[package]\nname = \"server\"\nedition = \"2024\"\n[workspace]\n");
+    write("src/main.rs", "fn main() {}");
+    write(
+        "schema/example.orch.io/v1/part.yaml",
+        "openapi: 3.1.0\ninfo: {title: example.orch.io, version: v1}\ncomponents:\n  schemas:\n    \
+         Name: {description: A name., type: string, x-orch-format: {fn: even}}\n",
+    );
+    let schema = folder.path().join("schema");
+    let check = || run(&["--schema", schema.to_str().unwrap(), "check"]);
+    let output = check();
+    assert_eq!(code(&output), Some(0), "no package generates from it: {}", stderr(&output));
+    write("build.rs", "fn main() -> std::process::ExitCode { orch_codegen::Build::new(\"schema\").run() }");
+    let output = check();
+    assert_eq!(code(&output), Some(1));
+    let told = stderr(&output);
+    assert!(told.starts_with("error[E0235]: there is no function `crate::formats::even`\n"), "{told}");
+    assert!(told.contains("part.yaml:5:"), "{told}");
+    write("src/formats.rs", "pub fn even() -> Vec<String> { Vec::new() }");
+    assert!(stderr(&check()).contains("it is called as `pub fn even(value: &str) -> Vec<String>`"));
+    write("src/formats.rs", "pub fn even(value: &str) -> Vec<String> { Vec::new() }");
+    let output = check();
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+}

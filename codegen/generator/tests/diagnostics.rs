@@ -5,11 +5,12 @@
 //! you would review code.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
 
-use orch_codegen::{Inputs, load};
+use orch_codegen::{Inputs, diagnostic::Diagnostics, diff, explain, functions, load};
 
 const CASES: &str = "tests/diagnostics";
 
@@ -49,4 +50,44 @@ fn every_rule_reports_what_where_and_how_to_mend_it() {
         }
     }
     assert!(failures.is_empty(), "{}\nUPDATE_GOLDEN=1 accepts what was found", failures.join("\n"));
+}
+
+/// What a comparison reports about a folder that has this file alone.
+fn beside(file: &str, text: &str) -> String {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = folder.path().join(file);
+    fs::write(&path, text).expect("the file can be written");
+    let schema = if file.ends_with(".json") { &path } else { folder.path() };
+    let mut found = Diagnostics::default();
+    let state = diff::state(&Inputs { schema: schema.into(), imports: Vec::new() }, &mut found);
+    assert!(state.is_none(), "{file} breaks no rule");
+    found.render()
+}
+
+/// What is reported about a function that the crate does not have.
+fn about_functions() -> String {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let inputs = Inputs { schema: "tests/golden/schema".into(), imports: Vec::new() };
+    let mut loaded = load(&inputs);
+    functions::check(&loaded.model, &[folder.path().to_owned()], &mut loaded.diagnostics);
+    loaded.diagnostics.render()
+}
+
+/// Faults of what is no schema file are no cases of the folder `diagnostics`.
+#[test]
+fn every_code_is_of_a_case() {
+    let mut reports: String = cases().iter().map(|case| report(case)).collect();
+    reports += &report(Path::new("tests/nowhere"));
+    for (file, text) in [
+        ("releases.yaml", "releases: {\"1.31\": soon}"),
+        ("surface.yaml", "flags: {--audit-log-path: forever}"),
+        ("schema.lock.json", "{\"lock\": 7}"),
+    ] {
+        reports += &beside(file, text);
+    }
+    reports += &about_functions();
+    let codes: BTreeSet<&str> =
+        explain::entries().map(|entry| entry.code).filter(|code| code.starts_with('E')).collect();
+    let without: Vec<&&str> = codes.iter().filter(|code| !reports.contains(&format!("[{code}]"))).collect();
+    assert!(without.is_empty(), "write a case, or remove the code: {without:?}");
 }

@@ -301,3 +301,33 @@ fn memory(status: &Path) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }
+
+#[test]
+fn functions_that_are_missing_are_told() {
+    let mut editor = Editor::initialized();
+    let write = |name: &str, text: &str| {
+        let path = editor.folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("Cargo.toml", "[package]\nname = \"server\"\nedition = \"2024\"\n[workspace]\n");
+    write("src/main.rs", "fn main() {}");
+    write("build.rs", "fn main() { orch_codegen::Build::new(\"schema\").run(); }");
+    let name = "schema/example.orch.io/v1/zone.yaml";
+    let text = ZONE.replace("type: string}", "type: string, x-orch-format: {fn: even}}");
+    write(name, &text);
+    let uri = format!("file://{}", editor.folder.path().join(name).display());
+    editor.tell("textDocument/didOpen", &json!({"textDocument": {"uri": uri, "version": 1, "text": text}}));
+    loop {
+        let message = editor.read();
+        if message["params"]["uri"] == uri.as_str() {
+            let told = &message["params"]["diagnostics"][0];
+            assert_eq!(
+                (&told["code"], &told["range"]["start"]["line"]),
+                (&json!("E0235"), &json!(4)),
+                "{told}"
+            );
+            return;
+        }
+    }
+}

@@ -3,7 +3,9 @@
 use super::{
     codes,
     comparison::{Comparison, Named, last, shown},
-    gates, values,
+    gates,
+    state::EMPTY_TEXTS,
+    values,
 };
 use crate::source::Node;
 
@@ -31,12 +33,7 @@ pub(super) fn gate(field: &Node) -> Option<&str> {
 }
 
 /// Compares a field with the same field now.
-pub(super) fn compare<'s>(
-    cx: &mut Comparison<'s>,
-    at: &str,
-    (old, new): (Named<'s>, Named<'s>),
-    is_required: bool,
-) {
+pub(super) fn compare<'s>(cx: &mut Comparison<'s>, at: &str, (old, new): (Named<'s>, Named<'s>)) {
     for (keyword, code, help) in FIXED {
         let (was, is) = (old.node.get(keyword), new.node.get(keyword));
         if was.map(Node::to_json) != is.map(Node::to_json) {
@@ -48,9 +45,6 @@ pub(super) fn compare<'s>(
     immutable(cx, at, (old, new));
     null(cx, at, (old, new));
     gated(cx, at, (old, new));
-    if is_required {
-        empty_text(cx, at, (old, new));
-    }
     values::compare(cx, at, (old, new));
 }
 
@@ -98,12 +92,36 @@ fn gated<'s>(cx: &mut Comparison<'s>, at: &str, sides: (Named<'s>, Named<'s>)) {
     }
 }
 
-/// A required text may be empty only where its schema says `minLength: 0`.
-fn empty_text<'s>(cx: &mut Comparison<'s>, at: &str, sides: (Named<'s>, Named<'s>)) {
-    let least = |node: &Node| node.get("minLength").and_then(|least| least.to_json().as_i64());
-    let (old, new) = (values::innermost(cx.old, sides.0.node), values::innermost(cx.new, sides.1.node));
-    if least(old) == Some(0) && least(new).is_none() {
+/// A required text that could be empty, and cannot any more. Rules of the new object that say when it is
+/// required are compared with the other rules.
+pub(super) fn empty_text<'s>(
+    cx: &mut Comparison<'s>,
+    at: &str,
+    field: &str,
+    owners: (Named<'s>, Named<'s>),
+    sides: (Named<'s>, Named<'s>),
+) {
+    let could = accepts_empty(owners.0, values::innermost(cx.old, sides.0.node));
+    let can = accepts_empty(owners.1, values::innermost(cx.new, sides.1.node));
+    if could && !can && !has_rule(owners.1.node, field) {
         let message = format!("`{}` could be empty, and cannot any more", last(at));
-        cx.keyword(codes::BOUNDS, at, "minLength", sides, (message, "keep `minLength: 0`"));
+        let help = "keep `minLength: 0`, or `x-orch-empty-texts` of the type or file";
+        cx.keyword(codes::BOUNDS, at, "minLength", sides, (message, help));
     }
+}
+
+/// Whether a required field is a text that its schema, or that of its object, lets be empty.
+fn accepts_empty(owner: Named<'_>, field: &Node) -> bool {
+    let least = field.get("minLength").and_then(|least| least.to_json().as_i64());
+    let owner_accepts = || owner.node.get(EMPTY_TEXTS).is_some() && values::is_text(field);
+    least.map_or_else(owner_accepts, |least| least == 0)
+}
+
+/// Whether a rule of an object says when a field is required.
+fn has_rule(object: &Node, field: &str) -> bool {
+    let rules = object.get("x-orch-rules").map(Node::items).unwrap_or_default();
+    rules.iter().any(|rule| {
+        let path = rule.get("field").and_then(Node::text);
+        rule.get("required").is_some() && path.and_then(|path| path.strip_prefix('.')) == Some(field)
+    })
 }

@@ -83,6 +83,7 @@ const KNOWN: &[&str] = &[
     "x-orch-told-at",
     "x-orch-format",
     "x-orch-omit-empty",
+    "x-orch-empty-texts",
 ];
 
 const HELP: &str = "it may refuse what was good: leave it out, make it a warning, or make a new version";

@@ -14,6 +14,9 @@ use crate::{
     source::{self, Node, Value},
 };
 
+/// What a file says of all its types, and a type of itself.
+pub(super) const EMPTY_TEXTS: &str = "x-orch-empty-texts";
+
 /// Marks a reference within a file.
 const LOCAL: &str = "#/components/schemas/";
 
@@ -207,10 +210,17 @@ fn declared(file: &SchemaFile) -> Vec<(String, Declared)> {
     let schemas = node.get("components").and_then(|components| components.get("schemas"));
     let group = if file.group.is_empty() { "core" } else { &file.group };
     let prefix = format!("{group}.{}.", file.version);
+    let of_file = node.entries().iter().find(|(key, _)| key.value == EMPTY_TEXTS);
     let mut types = Vec::new();
     for (name, schema) in schemas.map(Node::entries).unwrap_or_default() {
         let mut schema = schema.clone();
         qualify(&mut schema, &prefix);
+        if let (Value::Map(entries), Some(said)) = (&mut schema.value, of_file)
+            && entries.iter().any(|(key, _)| key.value == "properties")
+            && entries.iter().all(|(key, _)| key.value != EMPTY_TEXTS)
+        {
+            entries.push(said.clone());
+        }
         let qualified = format!("{prefix}{}", name.value);
         let declared = Declared::new(&qualified, name.span.clone(), schema);
         types.extend(declared.map(|declared| (qualified, declared)));

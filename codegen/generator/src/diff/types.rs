@@ -80,7 +80,10 @@ impl<'s> Objects<'s> {
                     "it was optional",
                 );
             }
-            fields::compare(cx, &at, sides, is_required.contains(field));
+            fields::compare(cx, &at, sides);
+            if is_required.contains(field) {
+                fields::empty_text(cx, &at, field, (self.old, self.new), sides);
+            }
         }
         for (name, _) in properties(self.new.node) {
             let field = name.value.as_str();

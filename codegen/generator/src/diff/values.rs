@@ -89,6 +89,11 @@ fn shape<'s>(state: &'s State, node: &'s Node) -> Shape<'s> {
     Shape::Any
 }
 
+/// Whether a schema that is no reference is one of texts.
+pub(super) fn is_text(node: &Node) -> bool {
+    plain(node) == Shape::Single("text")
+}
+
 /// The shape of a schema that is no reference.
 fn plain(node: &Node) -> Shape<'_> {
     let stated = node.get("type");

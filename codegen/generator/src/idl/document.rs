@@ -4,7 +4,7 @@
 
 use super::{
     reading::{Entries, idl_object},
-    schema::Schema,
+    schema::{EmptyTexts, Schema},
 };
 use crate::source::Spanned;
 
@@ -34,6 +34,8 @@ idl_object! {
         /// Group and version.
         #[schemars(required)]
         "info" => info: Option<Info>,
+        /// Whether required texts may be empty where they do not say `minLength: 1`: `accepted`.
+        "x-orch-empty-texts" => empty_texts: Option<Spanned<EmptyTexts>>,
         /// The types.
         #[schemars(required)]
         "components" => components: Option<Components>,

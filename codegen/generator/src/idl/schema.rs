@@ -178,6 +178,8 @@ idl_object! {
         "x-orch-update-validator" => update_validator: Option<Spanned<String>>,
         /// Whether an empty value is left out when written.
         "x-orch-omit-empty" => omit_empty: Option<Spanned<bool>>,
+        /// Whether required texts may be empty where they do not say `minLength: 1`: `accepted`.
+        "x-orch-empty-texts" => empty_texts: Option<Spanned<EmptyTexts>>,
     }
 }
 
@@ -205,6 +207,14 @@ idl_words! {
         Array = "array",
         /// Null.
         Null = "null",
+    }
+}
+
+idl_words! {
+    /// What is made of required texts that are empty.
+    pub enum EmptyTexts {
+        /// They are accepted.
+        Accepted = "accepted",
     }
 }
 

@@ -83,6 +83,7 @@ impl Lowering<'_, '_> {
             description: "Standard object metadata.".to_owned(),
             usage,
             required: false,
+            accepts_empty: false,
             omit_empty: false,
             default: Some(serde_json::json!({})),
             default_fn: None,
@@ -111,6 +112,7 @@ impl Lowering<'_, '_> {
             usage,
             required,
             // Settled when the shapes of all types are known.
+            accepts_empty: false,
             omit_empty: false,
             default: schema.default.as_ref().map(crate::source::Node::to_json),
             default_fn: schema.default_function.as_ref().map(|default| default.function.value.clone()),

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Folder, Inputs, Loaded,
     diagnostic::{Diagnostic, Diagnostics, Severity},
-    load_with,
+    functions, load_with,
     model::{Model, Type, TypeId},
     package,
 };
@@ -58,6 +58,8 @@ pub struct Session {
 /// A schema folder of which a file is open.
 struct SchemaFolder {
     inputs: Inputs,
+    /// Where the functions are that its files name.
+    sources: Vec<PathBuf>,
     loaded: Loaded,
     /// What was told about each file last.
     told: BTreeMap<PathBuf, Value>,
@@ -153,6 +155,7 @@ impl Session {
         for path in std::mem::take(&mut self.changed) {
             let mut folder = self.folders.remove(&path).unwrap_or_else(|| SchemaFolder {
                 inputs: inputs_of(&path, &self.imports, &mut messages),
+                sources: package::sources(&path),
                 loaded: Loaded { model: Model::default(), diagnostics: Diagnostics::default() },
                 told: BTreeMap::new(),
             });
@@ -162,6 +165,8 @@ impl Session {
                 remembered.add_source(file, Arc::clone(text));
             }
             folder.loaded = load_with(&folder.inputs, remembered);
+            let Loaded { model, diagnostics } = &mut folder.loaded;
+            functions::check(model, &folder.sources, diagnostics);
             folder.tell(open().map(|(file, _)| file), &mut messages);
             self.folders.insert(path, folder);
         }

@@ -53,13 +53,15 @@ impl Field {
         }
     }
 
-    /// What its empty value means. Texts may be empty where the schema says `minLength: 0`; lists and maps
-    /// must not be where it says `minItems: 1` or `minProperties: 1`. Zero and false are values unless the
-    /// schema says `x-orch-omit-empty`.
+    /// What its empty value means. Texts may be empty where the schema says so; lists and maps must not be
+    /// where it says `minItems: 1` or `minProperties: 1`. Zero and false are values unless the schema says
+    /// `x-orch-omit-empty`.
     pub fn empty(&self, model: &Model) -> Empty {
         let constraints = &model.innermost(&self.usage).constraints;
         let is_a_value = match model.resolve(&self.usage) {
-            Resolved::Scalar(Shape::String(_)) => self.required && constraints.min_length == Some(0),
+            Resolved::Scalar(Shape::String(_)) => {
+                self.required && constraints.min_length.map_or(self.accepts_empty, |least| least == 0)
+            }
             Resolved::Scalar(Shape::Time | Shape::MicroTime) | Resolved::Any => false,
             Resolved::List(..) => constraints.min_items.is_none_or(|min| min == 0),
             Resolved::Map { .. } => constraints.min_properties.is_none_or(|min| min == 0),

@@ -66,6 +66,17 @@ fn every_shape_is_read_and_written_in_wire_form() {
 }
 
 #[test]
+fn empty_texts_are_accepted_where_type_file_or_rule_says_so() {
+    let missing =
+        |names: &[&str]| names.iter().map(|name| format!("{name}: Required value")).collect::<Vec<_>>();
+    assert_eq!(errors(&presence::v1::Emptied::default()), missing(&["closed"]));
+    assert_eq!(errors(&presence::v1::Texts::default()), missing(&["closed"]));
+    assert_eq!(errors(&presence::v1::Ruled::default()), missing(&["kind", "note"]));
+    let named = read::<presence::v1::Ruled>(&json!({"kind": "Named", "name": "", "note": "a"}));
+    assert_eq!(errors(&named), ["name: Required value: say the name"]);
+}
+
+#[test]
 fn presence_follows_the_schema() {
     let always = json!({
         "text": "", "mayBeEmpty": "", "number": 0, "object": {}, "list": [], "colour": "", "time": null,

@@ -40,6 +40,7 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
             "scope = Cluster",
         ],
     ),
+    ("a type says it of itself", &["Document.x-orch-empty-texts"]),
     ("`fields` takes its place", &["updateChecks = rules"]),
     ("it says nothing", &["immutable = false", "x-orch-immutable = false"]),
 ];

@@ -109,6 +109,11 @@ fn about_several_values() -> Vec<Row> {
             ],
             vec![],
         ),
+        // Its name may be empty.
+        refused(
+            json!({"offers/0/name": ""}),
+            r#"NotFound spec.offers[0]: Not found: {"grams":1000,"name":""}: there is no such bread"#,
+        ),
         refused(
             json!({"offers/0/grams": 500}),
             r#"NotFound spec.offers[0]: Not found: {"grams":500,"name":"rye"}: there is no such bread"#,

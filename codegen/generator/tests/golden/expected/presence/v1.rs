@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use orch_runtime::{
-    field_error::{FieldError, Validation},
+    field_error::{FieldError, Reason, Validation},
     object::{ObjectType, SetDefaults, Validate},
     path::Path, presence, resource_def::GroupVersionDef, rule, scalar::Time, text_enum,
     type_def::{FieldDef, ListSemantics, Scalar, Shape, TypeDef},
@@ -13,6 +13,58 @@ orch_runtime::text_enum! {
         Red = "Red",
         Green = "Green",
     }
+}
+
+/// A type whose required texts may be empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Emptied {
+    /// May be empty.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub open: String,
+    /// Must be given.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub closed: String,
+}
+
+impl SetDefaults for Emptied {}
+
+impl Validate for Emptied {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("closed");
+        if self.closed.is_empty() {
+            cx.push(FieldError::required(&at, ""));
+        } else {
+            rule::min_length(&self.closed, 1, &at, cx);
+        }
+    }
+}
+
+/// The table of [`Emptied`].
+pub static EMPTIED_TYPE: TypeDef = TypeDef {
+    name: "presence.example.io.v1.Emptied",
+    short_name: "Emptied",
+    fields: &[
+        FieldDef {
+            name: "open",
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "closed",
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<Emptied>(),
+};
+
+impl ObjectType for Emptied {
+    const TYPE: &'static TypeDef = &EMPTIED_TYPE;
 }
 
 /// A point.
@@ -362,6 +414,139 @@ pub static PRESENCE_TYPE: TypeDef = TypeDef {
 
 impl ObjectType for Presence {
     const TYPE: &'static TypeDef = &PRESENCE_TYPE;
+}
+
+/// A type with a rule that says when a required text is given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ruled {
+    /// Must be given.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub kind: String,
+    /// May be empty for other kinds.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub name: String,
+    /// Must be given.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub note: String,
+}
+
+impl SetDefaults for Ruled {}
+
+impl Validate for Ruled {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("kind");
+        if self.kind.is_empty() {
+            cx.push(FieldError::required(&at, ""));
+        }
+        if self.kind.as_str() == "Named" {
+            if !(!self.name.is_empty()) {
+                cx.push(
+                    FieldError::in_words(
+                        &path.field("name"),
+                        Reason::Required,
+                        "",
+                        "say the name",
+                    ),
+                )
+            }
+        }
+        let at = path.field("note");
+        if self.note.is_empty() {
+            cx.push(FieldError::required(&at, ""));
+        }
+    }
+
+    fn validate_update(&self, old: &Self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        if !(!self.note.is_empty()) {
+            cx.push(FieldError::in_words(&path.field("note"), Reason::Required, "", ""))
+        }
+    }
+}
+
+/// The table of [`Ruled`].
+pub static RULED_TYPE: TypeDef = TypeDef {
+    name: "presence.example.io.v1.Ruled",
+    short_name: "Ruled",
+    fields: &[
+        FieldDef {
+            name: "kind",
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "name",
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "note",
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<Ruled>(),
+};
+
+impl ObjectType for Ruled {
+    const TYPE: &'static TypeDef = &RULED_TYPE;
+}
+
+/// A type of a file whose required texts may be empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Texts {
+    /// May be empty.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub open: String,
+    /// Must be given.
+    #[serde(deserialize_with = "presence::null_as_empty")]
+    pub closed: String,
+}
+
+impl SetDefaults for Texts {}
+
+impl Validate for Texts {
+    fn validate(&self, path: &Path<'_>, cx: &mut Validation<'_>) {
+        let at = path.field("closed");
+        if self.closed.is_empty() {
+            cx.push(FieldError::required(&at, ""));
+        } else {
+            rule::min_length(&self.closed, 1, &at, cx);
+        }
+    }
+}
+
+/// The table of [`Texts`].
+pub static TEXTS_TYPE: TypeDef = TypeDef {
+    name: "presence.example.io.v1.Texts",
+    short_name: "Texts",
+    fields: &[
+        FieldDef {
+            name: "open",
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
+            name: "closed",
+            shape: Shape::Scalar(Scalar::String),
+            required: true,
+            ..FieldDef::PLAIN
+        },
+    ],
+    by_name: &[],
+    atomic: false,
+    size: size_of::<Texts>(),
+};
+
+impl ObjectType for Texts {
+    const TYPE: &'static TypeDef = &TEXTS_TYPE;
 }
 
 /// The kinds and published types of this group and version.
