@@ -90,6 +90,18 @@ async fn the_document_of_v2_says_what_those_of_v3_say() {
         assert_eq!(containers["x-kubernetes-patch-merge-key"], "name");
         assert_eq!(containers["x-kubernetes-list-type"], "map");
 
+        let core = admin.get("/openapi/v3/api/v1").await.expect(200);
+        let schemas = &core["components"]["schemas"];
+        for (name, place) in [
+            ("core.v1.ServiceSpec", "/x-orch-rules"),
+            ("core.v1.PodSpec", "/x-orch-rules"),
+            ("core.v1.ConfigMap", "/properties/data/x-kubernetes-validations"),
+        ] {
+            let said = schemas[name].pointer(place).unwrap_or_else(|| panic!("{name} has no {place}"));
+            assert!(said.is_array(), "{name}: {said}");
+            assert_eq!(definitions[name].pointer(place), Some(said), "{name}");
+        }
+
         let index = admin.get("/openapi/v3").await.expect(200);
         let mut paths = 0;
         for key in index["paths"].as_object().unwrap().keys() {

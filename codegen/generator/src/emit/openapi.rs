@@ -4,6 +4,7 @@
 //! together from several group versions. What depends on the vocabulary (the group and version of a kind as
 //! clients see them) is added by the server.
 
+mod declared;
 mod leaf;
 mod rules;
 mod validations;
@@ -64,6 +65,7 @@ fn object_schema(emitter: &Emitter<'_>, ty: &Type, object: &crate::model::Object
         data.extensions.insert("x-kubernetes-map-type".to_owned(), json!("atomic"));
     }
     rules::of_object(object, &mut data);
+    declared::publish(object, &mut data);
     Schema { schema_data: data, schema_kind: SchemaKind::Type(SchemaType::Object(schema)) }
 }
 

@@ -167,7 +167,7 @@ fn written_out<'p>(published: &'p Published<'_>, schema: &'p Value, within: &mut
         let value = match key.as_str() {
             "allOf" | "oneOf" => continue,
             "format" if is_choice => continue,
-            key if UNKNOWN.contains(&key) => continue,
+            key if UNKNOWN.contains(&key) || key.starts_with("x-orch-") => continue,
             "x-kubernetes-validations" if is_unbounded => continue,
             "items" | "additionalProperties" => written_out(published, value, within),
             "properties" => {

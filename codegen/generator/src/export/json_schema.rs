@@ -57,7 +57,8 @@ fn object(map: &Map<String, Value>) -> Value {
     for (key, value) in map {
         let value = match key.as_str() {
             // Values, not schemas.
-            "default" | "enum" | "required" | "x-kubernetes-validations" => value.clone(),
+            "default" | "enum" | "required" => value.clone(),
+            key if key.starts_with("x-") => value.clone(),
             "nullable" => continue,
             "properties" => {
                 let fields = value.as_object().into_iter().flatten();

@@ -58,6 +58,18 @@ impl Step {
         }
         Some(steps)
     }
+
+    /// The text of a path, as [`Step::path`] reads it.
+    pub fn text(steps: &[Step]) -> String {
+        let step = |step: &Step| match step {
+            Step::Field(name) if name.contains(['.', '[', '^']) => format!(".'{name}'"),
+            Step::Field(name) => format!(".{name}"),
+            Step::Each => format!("[{EACH}]"),
+            Step::Key(key) => format!("[{key}]"),
+            Step::Up => "^".to_owned(),
+        };
+        steps.iter().map(step).collect()
+    }
 }
 
 /// Where a key ends; a value in it may be at a path with keys of its own: `[first/{.items[*].name}]`.
@@ -128,7 +140,7 @@ mod tests {
     use super::Step;
 
     #[test]
-    fn paths_are_read() {
+    fn paths_are_read_and_written() {
         let field = |name: &str| Step::Field(name.to_owned());
         for (text, steps) in [
             ("", Some(vec![])),
@@ -145,6 +157,9 @@ mod tests {
             (".a[", None),
         ] {
             assert_eq!(Step::path(text), steps, "{text}");
+            if let Some(steps) = steps {
+                assert_eq!(Step::text(&steps), text);
+            }
         }
     }
 }

@@ -11,6 +11,9 @@ use crate::model::{Constraints, Shape};
 
 /// A scalar with its constraints.
 pub fn scalar(shape: &Shape, constraints: &Constraints, data: &mut SchemaData) -> SchemaKind {
+    if let Some(format) = &constraints.format_fn {
+        data.extensions.insert("x-orch-format".to_owned(), json!({"fn": format.function}));
+    }
     let (minimum, exclusive_minimum) = bound(constraints.minimum, constraints.exclusive_minimum);
     let (maximum, exclusive_maximum) = bound(constraints.maximum, constraints.exclusive_maximum);
     let kind = match shape {

@@ -5,9 +5,19 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{RuleReason, ValidationRule};
 
-/// Puts the rules of a value into its schema. Warnings are left out: other tools would take them for errors.
+/// Puts the rules of a value into its schema. Warnings are under the name that they have in schema files: other
+/// tools would take them for errors.
 pub fn publish(rules: &[ValidationRule], data: &mut SchemaData) {
-    add(rules.iter().filter(|rule| !rule.is_warning).map(published).collect(), data);
+    let (warnings, errors): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.is_warning);
+    add(errors.into_iter().map(published).collect(), data);
+    let warnings = warnings.into_iter().map(published).map(|mut rule| {
+        rule["severity"] = json!("warning");
+        rule
+    });
+    let warnings: Vec<Value> = warnings.collect();
+    if !warnings.is_empty() {
+        data.extensions.insert("x-orch-validations".to_owned(), warnings.into());
+    }
 }
 
 /// Adds rules to those of a schema.

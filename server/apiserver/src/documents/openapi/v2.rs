@@ -1,7 +1,8 @@
 //! The OpenAPI v2 document: all group versions in one, for clients that do not know v3.
 //!
 //! It is made from the v3 documents, so that both say the same, as far as v2 has words for it: what has none
-//! (`nullable`, `oneOf`, write-only fields) is left out, and so are defaults, as in the reference server.
+//! (`nullable`, `oneOf`, write-only fields) is left out, and so are defaults, as in the reference server. Extensions
+//! stay: clients that do not know them pass over them.
 
 use serde_json::{Map, Value, json};
 
@@ -11,8 +12,7 @@ use super::Unpublishable;
 const REFERENCES: [&str; 2] = ["#/components/schemas/", "#/definitions/"];
 
 /// Keywords of schemas that v2 does not have, and defaults.
-const UNKNOWN: &[&str] =
-    &["anyOf", "default", "deprecated", "not", "nullable", "oneOf", "writeOnly", "x-kubernetes-validations"];
+const UNKNOWN: &[&str] = &["anyOf", "default", "deprecated", "not", "nullable", "oneOf", "writeOnly"];
 
 /// The document, made from those of v3.
 ///
@@ -178,6 +178,12 @@ mod tests {
                 json!({"type": "array", "items": {"type": "string", "writeOnly": true},
                     "x-kubernetes-list-type": "set"}),
                 json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"}),
+            ),
+            (
+                json!({"type": "object", "x-orch-rules": [{"field": ".a", "required": true}],
+                    "x-kubernetes-validations": [{"rule": "has(self.a)"}]}),
+                json!({"type": "object", "x-orch-rules": [{"field": ".a", "required": true}],
+                    "x-kubernetes-validations": [{"rule": "has(self.a)"}]}),
             ),
         ] {
             assert_eq!(schema(&v3), expected);
