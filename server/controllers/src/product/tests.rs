@@ -1,5 +1,6 @@
 //! The product's controllers together, over a store in memory.
 
+mod identities;
 mod rights;
 mod trust;
 
