@@ -20,7 +20,7 @@ use orch_runtime::vocabulary::Vocabulary;
 const MANAGER: &str = "system:kube-controller-manager";
 
 /// Whom a controller acts as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Account {
     /// The server itself, `system:apiserver`, which may do everything.
     Server,

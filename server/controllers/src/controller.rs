@@ -5,7 +5,8 @@
 //! no object is worked on twice at a time, and that what fails runs again.
 //!
 //! The runner looks at every object when it starts, and whenever it has missed events. A deletion that it
-//! missed is never told: what must be cleaned up behind an object needs a finalizer on that object.
+//! missed is never told: what must be cleaned up behind an object needs a finalizer on that object, and what
+//! must exist is in [`Controller::also_lists`].
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,7 +17,7 @@ use orch_registry::{
     error::{ApiError, Result},
     objects::Current,
 };
-use orch_runtime::object::Kind;
+use orch_runtime::{object::Kind, vocabulary::Vocabulary};
 use orch_storage::{Key, StoreError};
 
 use crate::{
@@ -55,6 +56,12 @@ pub trait Controller: Send + Sync + 'static {
 
     /// Other kinds whose changes concern it. The kind itself need not be among them.
     fn also_watches(&self) -> Vec<Trigger> {
+        Vec::new()
+    }
+
+    /// Names that are looked at whenever all objects are, although there may be no such objects: those that
+    /// must exist. That one was removed may have been missed.
+    fn also_lists(&self, _: &Vocabulary) -> Vec<ObjectKey> {
         Vec::new()
     }
 
@@ -140,7 +147,8 @@ impl<C: Controller> AnyController for C {
     fn begin(&self, client: &Client) -> Result<Box<dyn KeySource>, StoreError> {
         let served = client.core().catalog().served(C::Resource::RESOURCE);
         let resource = served.expect("a controller runs where its kind is served");
-        Ok(Box::new(KindSource::begin(resource, self.also_watches(), client)?))
+        let more = self.also_lists(client.core().vocabulary());
+        Ok(Box::new(KindSource::begin(resource, self.also_watches(), client)?.and(more)))
     }
 
     fn reconcile<'a>(&'a self, key: &'a Key, cx: &'a Context) -> BoxFuture<'a, Result<Action>> {

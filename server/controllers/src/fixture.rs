@@ -108,14 +108,19 @@ impl Fixture {
         &self,
         controllers: Vec<Box<dyn AnyController>>,
     ) -> (Running, Monitor) {
+        self.start_under(&self.roles().await, controllers)
+    }
+
+    /// Makes the roles and bindings that every server has; who decides by them.
+    pub(crate) async fn roles(&self) -> Arc<dyn Authorizer> {
         system_namespaces::ensure(&self.client).await.unwrap();
         bootstrap_policy::reconcile(&self.client).await.unwrap();
         let roles: Box<dyn Authorizer> = Box::new(policies::rbac(self.client.core().objects()));
-        let roles: Arc<dyn Authorizer> = Arc::new(Authorization::new([], [roles]));
-        self.start_under(&roles, controllers)
+        Arc::new(Authorization::new([], [roles]))
     }
 
-    fn start_under(
+    /// Runs controllers that may do what this authorizer allows.
+    pub(crate) fn start_under(
         &self,
         authorizer: &Arc<dyn Authorizer>,
         controllers: Vec<Box<dyn AnyController>>,

@@ -63,6 +63,16 @@ impl KindSource {
         Ok(KindSource { resource: Arc::clone(resource), listed, watched })
     }
 
+    /// The same, which lists these keys too.
+    pub(crate) fn and(mut self, more: Vec<ObjectKey>) -> Self {
+        let storage_name = &self.resource.storage_name;
+        let more = more
+            .into_iter()
+            .map(|ObjectKey { namespace, name }| Key::new(storage_name.clone(), namespace, name));
+        self.listed.extend(more);
+        self
+    }
+
     async fn next_keys(&mut self) -> Result<Vec<Key>, StoreError> {
         poll_fn(|context| {
             let mut keys = Vec::new();

@@ -12,7 +12,7 @@ use tokio::{sync::mpsc::Sender, task::coop::consume_budget, time::sleep};
 
 use crate::{controller::AnyController, panic::message_of, stats::Record};
 
-/// How long after a panic the loop begins anew.
+/// How long after a panic, or where it could not begin, the loop begins anew.
 const RESTART_AFTER: Duration = Duration::from_secs(1);
 /// So many keys of a list are handed on at a time.
 const CHUNK: usize = 1024;
@@ -59,7 +59,10 @@ async fn follow(
 ) -> Ended {
     let mut source = match controller.begin(client) {
         Ok(source) => source,
-        Err(error) => return ended(&error),
+        Err(error) => {
+            sleep(RESTART_AFTER).await;
+            return ended(&error);
+        }
     };
     record.watches.send_replace(true);
     let listed = source.list().await;

@@ -268,8 +268,8 @@ impl Client {
         Ok(matches!(deleted, verb::delete::Deleted::Removed { .. }))
     }
 
-    /// Removes an object whose kind is not served, which no stage of a deletion knows; `body` is its last
-    /// state. One that somebody else changes or removes first is left alone.
+    /// Removes an object without the stages of a deletion: its kind is not served, or nobody asks for it.
+    /// `body` is its last state. One that somebody else changes or removes first is left alone.
     ///
     /// # Errors
     /// 503 where the lease of its fence is not held, and what the store says.

@@ -1,11 +1,13 @@
 //! A full disk: writes are refused, reads and deletions go on, nothing is lost, and writes work again once
 //! there is room.
 
+use std::time::Duration;
+
 use http::Method;
 use orch_tests::{
     TestServer,
     client::{Answer, Client},
-    objects::{CONFIG_MAPS, config_map, names},
+    objects::{CONFIG_MAPS, NAMESPACES, config_map, names, namespace},
     skip::skipped,
 };
 use serde_json::json;
@@ -49,6 +51,7 @@ async fn a_full_disk_lets_deletions_through() {
     let held = json!({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": "held", "finalizers": ["example.com/a", "example.com/b"]}});
     admin.post(CONFIG_MAPS, &held).await.expect(201);
+    admin.post(NAMESPACES, &namespace("going")).await.expect(201);
     let (kept, refused) = fill(&admin).await;
     let message = refused.refused(507, "InsufficientStorage");
     assert_eq!(message, "the disk is full: only deletions are taken until there is room; reads go on");
@@ -56,6 +59,16 @@ async fn a_full_disk_lets_deletions_through() {
         .merge(&format!("{CONFIG_MAPS}/{}", kept[0]), &json!({"data": {"value": "y"}}))
         .await
         .refused(507, "InsufficientStorage");
+
+    // A namespace with what is in it, although its conditions cannot be stored.
+    let going = format!("{NAMESPACES}/going");
+    admin.delete(&going).await.expect(200);
+    let gone = async {
+        while admin.get(&going).await.status != 404 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), gone).await.expect("the namespace goes");
 
     // Finalizers included, of one object and of many.
     let item = format!("{CONFIG_MAPS}/held");

@@ -254,6 +254,29 @@ async fn a_provisioner_is_asked_for_a_volume() {
     assert_eq!(local["metadata"].get("annotations"), None);
 }
 
+/// A claim that leaves its class open gets the default one when there is one; one that wants none does not.
+#[tokio::test]
+async fn a_claim_gets_a_default_class_that_comes_later() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    claim(&admin, "open", "1Gi", json!(null)).await;
+    claim(&admin, "none", "1Gi", json!({"storageClassName": ""})).await;
+    for name in ["open", "none"] {
+        until_told(&admin, name, "FailedBinding").await;
+    }
+    let mut usual = class("usual", "p.example.com", "Immediate");
+    usual["metadata"]["annotations"] = json!({"storageclass.orch.io/is-default-class": "true"});
+    admin.post(CLASSES, &usual).await.expect(201);
+    let is_given = |claim: &Value| claim["spec"]["storageClassName"] == "usual";
+    until(&admin, &format!("{CLAIMS}/open"), "of the default class", is_given).await;
+    until_told(&admin, "open", "ExternalProvisioning").await;
+    volume(&admin, "plain", "1Gi", json!(null)).await;
+    let none = until_phase(&admin, &format!("{CLAIMS}/none"), "Bound").await;
+    assert_eq!(none["spec"]["storageClassName"], "");
+    let open = admin.get(&format!("{CLAIMS}/open")).await.expect(200);
+    assert_eq!(open["status"]["phase"], "Pending");
+}
+
 /// A claim that names its volume is bound again when that comes back.
 #[tokio::test]
 async fn a_lost_claim_is_found_again() {

@@ -13,7 +13,7 @@ use std::{
 use futures_util::future::try_join_all;
 use orch_api::flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration};
 use orch_registry::{client::Client, error::Result};
-use orch_runtime::object::Kind;
+use orch_runtime::{object::Kind, vocabulary::Vocabulary};
 
 use self::{condition::tell_whether_dangling, seed::ensure};
 use crate::{
@@ -44,6 +44,10 @@ impl Controller for PriorityLevels {
         "priority-levels"
     }
 
+    fn also_lists(&self, vocabulary: &Vocabulary) -> Vec<ObjectKey> {
+        seed::names(vocabulary, PriorityLevelConfiguration::RESOURCE)
+    }
+
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
         ensure(cx.client(), PriorityLevelConfiguration::RESOURCE, &key.name).await?;
         Ok(Action::Done)
@@ -63,6 +67,10 @@ impl Controller for FlowSchemas {
         vec![Trigger::new(PriorityLevelConfiguration::RESOURCE, move |change| {
             concerned(&lock(&levels), change)
         })]
+    }
+
+    fn also_lists(&self, vocabulary: &Vocabulary) -> Vec<ObjectKey> {
+        seed::names(vocabulary, FlowSchema::RESOURCE)
     }
 
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {

@@ -25,7 +25,7 @@ use orch_storage::{Key, StoreError};
 
 use self::{
     conditions::tell,
-    content::empty,
+    content::{Doomed, empty},
     waiting::{ContentSource, Waiting},
 };
 use super::release;
@@ -81,14 +81,19 @@ impl NamespaceContent {
             return Ok(());
         };
         let begun = cx.client().core().storage().current_revision();
-        let mut left = empty(cx, &key.name).await;
+        let uid = Meta::of(&namespace).uid().to_owned();
+        let mut left = empty(cx, &Doomed { name: &key.name, uid: &uid }).await;
         if left.is_nothing() {
             self.waiting.leave(&key.name);
             // The conditions tell that nothing is left before the finalizer goes. This change brings the key
             // again.
             let mut told = namespace.clone();
             if tell(&mut told, &left, cx.client().core().now()) {
-                return store_status(cx, namespaces, told).await;
+                match store_status(cx, namespaces, told).await {
+                    // A full disk takes removals and no conditions.
+                    Err(ApiError::InsufficientStorage(_)) => {}
+                    stored => return stored,
+                }
             }
             return release(cx, namespaces, "finalize", without_finalizer(namespace, own)).await;
         }

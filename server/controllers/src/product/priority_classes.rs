@@ -8,7 +8,7 @@ use orch_registry::{
     client::Client,
     error::{ApiError, Result},
 };
-use orch_runtime::{Tree, object::Kind};
+use orch_runtime::{Tree, object::Kind, vocabulary::Vocabulary};
 use serde_json::json;
 
 use crate::{
@@ -24,6 +24,12 @@ impl Controller for PriorityClasses {
 
     fn name(&self) -> &'static str {
         "priority-classes"
+    }
+
+    fn also_lists(&self, _: &Vocabulary) -> Vec<ObjectKey> {
+        let classes = wanted().unwrap_or_default();
+        let names = classes.iter().filter_map(|class| class["name"].as_str());
+        names.map(|name| ObjectKey::new("", name)).collect()
     }
 
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {

@@ -23,6 +23,10 @@ impl Controller for SystemNamespaces {
         "system-namespaces"
     }
 
+    fn also_lists(&self, vocabulary: &Vocabulary) -> Vec<ObjectKey> {
+        names(vocabulary).map(|name| ObjectKey::new("", name)).into()
+    }
+
     async fn reconcile(&self, key: &ObjectKey, cx: &Context) -> Result<Action> {
         let client = cx.client();
         if names(client.core().vocabulary()).contains(&&*key.name) {

@@ -1,5 +1,6 @@
 //! The product's controllers together, over a store in memory.
 
+mod identities;
 mod rights;
 mod trust;
 
@@ -9,7 +10,9 @@ use orch_api::{
         ConfigMap, Event, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, Secret, Service,
         ServiceAccount,
     },
+    flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration},
     rbac::v1::ClusterRole,
+    scheduling::v1::PriorityClass,
 };
 use orch_kinds::ServiceNetwork;
 use orch_machinery::meta::Meta;
@@ -466,6 +469,23 @@ async fn a_namespace_tells_what_holds_it() {
     let unheld = |tree: &mut Tree| tree["metadata"]["finalizers"] = json!([]);
     fixture.change::<ConfigMap>((NAMESPACE, "held"), "", unheld).await;
     fixture.until("it is gone", || !fixture.exists::<Namespace>(("", NAMESPACE))).await;
+    fixture.finish(running).await;
+}
+
+/// Nobody may have seen that they were removed: while no server ran these, for example.
+#[tokio::test(start_paused = true)]
+async fn what_every_server_has_is_made_where_it_is_missing() {
+    let fixture = Fixture::new().await;
+    let (running, _) = fixture.start(all());
+    fixture.settle().await;
+    for name in system_namespaces::names(&orch_api::ORCH) {
+        assert!(fixture.exists::<Namespace>(("", name)), "{name}");
+    }
+    for name in ["system-cluster-critical", "system-node-critical"] {
+        assert!(fixture.exists::<PriorityClass>(("", name)), "{name}");
+    }
+    assert!(fixture.exists::<PriorityLevelConfiguration>(("", "catch-all")));
+    assert!(fixture.exists::<FlowSchema>(("", "catch-all")));
     fixture.finish(running).await;
 }
 

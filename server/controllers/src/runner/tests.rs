@@ -2,9 +2,14 @@
 
 use std::{collections::HashMap, sync::Mutex};
 
+use futures_util::future::BoxFuture;
 use orch_api::core::v1::{ConfigMap, Secret};
-use orch_registry::error::{ResourceName, Result};
+use orch_registry::{
+    catalog::Catalog,
+    error::{ResourceName, Result},
+};
 use orch_runtime::object::Kind;
+use orch_storage::{Revision, StoreError};
 use serde_json::json;
 
 use super::*;
@@ -12,6 +17,7 @@ use crate::{
     controller::Controller,
     fixture::{Fixture, NAMESPACE},
     key::ObjectKey,
+    source::KeySource,
     trigger::Trigger,
 };
 
@@ -242,6 +248,39 @@ async fn a_key_runs_again_when_it_asked_to() {
     for pause in pauses(&seen, "a") {
         assert!((LATER..LATER * 2).contains(&pause), "{pause:?}");
     }
+    fixture.finish(running).await;
+}
+
+/// A controller that cannot begin.
+struct Stuck;
+
+impl AnyController for Stuck {
+    fn name(&self) -> &'static str {
+        "stuck"
+    }
+
+    fn is_served(&self, _: &Catalog) -> bool {
+        true
+    }
+
+    fn begin(&self, _: &Client) -> std::result::Result<Box<dyn KeySource>, StoreError> {
+        Err(StoreError::Expired { asked: Revision::new(1), oldest: Revision::new(2) })
+    }
+
+    fn reconcile<'a>(&'a self, _: &'a Key, _: &'a Context) -> BoxFuture<'a, Result<Action>> {
+        unreachable!("it finds no keys")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_controller_that_cannot_begin_holds_up_no_other() {
+    let fixture = Fixture::new().await;
+    create(&fixture, "a").await;
+    let (controller, seen) = scripted(Duration::ZERO, DONE);
+    let (running, monitor) = fixture.start(vec![Box::new(Stuck), Box::new(controller)]);
+    fixture.settle().await;
+    assert_eq!(runs(&seen, "a"), 1);
+    assert_eq!(monitor.health("stuck").unwrap_err(), "the controller stuck does not watch");
     fixture.finish(running).await;
 }
 

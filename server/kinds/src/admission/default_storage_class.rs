@@ -1,21 +1,12 @@
 //! `DefaultStorageClass`: a new claim that names no class gets the default one, if there is one.
 
-use orch_api::{core::v1::PersistentVolumeClaim, storage::v1::StorageClass};
+use orch_api::core::v1::PersistentVolumeClaim;
 use orch_auth::answer::Answer;
-use orch_registry::{
-    admission::{AdmissionPlugin, AdmissionRequest, Admitted},
-    catalog::ServedResource,
-    objects::Objects,
-    stored,
-};
-use orch_runtime::{
-    object::Kind,
-    resource_def::{FieldPath, ResourceDef},
-    vocabulary::Vocabulary,
-};
-use orch_storage::Object;
+use orch_registry::admission::{AdmissionPlugin, AdmissionRequest, Admitted};
+use orch_runtime::resource_def::{FieldPath, ResourceDef};
 
 use super::{claim_class, created, is};
+use crate::default_class;
 
 pub(crate) struct DefaultStorageClass;
 
@@ -28,7 +19,7 @@ impl AdmissionPlugin for DefaultStorageClass {
         let (objects, vocabulary) = (request.objects, request.resource.vocabulary);
         if let Some(claim) = created::<PersistentVolumeClaim>(request)
             && claim_class(claim, vocabulary).is_none()
-            && let Some(class) = default(objects)
+            && let Some(class) = default_class::name(objects)
         {
             claim.spec.storage_class_name = Some(class);
         }
@@ -40,42 +31,9 @@ impl AdmissionPlugin for DefaultStorageClass {
     }
 }
 
-/// When a class was made that is marked as the default, and its name; remembered with each state of a class.
-struct Marked(Option<(String, String)>);
-
-/// Of several classes that are marked as default, the youngest one, and the first one by name among these.
-fn default(objects: &Objects) -> Option<String> {
-    // A server without the kind has no classes.
-    let classes = objects.catalog().served(StorageClass::RESOURCE)?;
-    let snapshot = objects.snapshot(classes);
-    let mut youngest: Option<&(String, String)> = None;
-    for object in snapshot.iter() {
-        let marked = object.memo::<Marked>(|object| Marked(marked(classes, object))).0.as_ref();
-        if let Some((made, name)) = marked
-            && youngest.is_none_or(|(other, first)| made > other || made == other && name < first)
-        {
-            youngest = marked;
-        }
-    }
-    youngest.map(|(_, name)| name.clone())
-}
-
-fn marked(classes: &ServedResource, object: &Object) -> Option<(String, String)> {
-    let tree = stored::tree_of(classes, object).ok()?;
-    let metadata = &tree["metadata"];
-    let is_marked = marks(classes.vocabulary).iter().any(|key| metadata["annotations"][key] == "true");
-    let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
-    is_marked.then(|| (text("creationTimestamp"), text("name")))
-}
-
-/// The annotations that mark the default class.
-fn marks(vocabulary: &Vocabulary) -> [String; 2] {
-    let domain = vocabulary.label_domain;
-    ["", "beta."].map(|stage| format!("storageclass.{stage}{domain}/is-default-class"))
-}
-
 #[cfg(test)]
 mod tests {
+    use orch_api::storage::v1::StorageClass;
     use orch_runtime::Tree;
     use serde_json::json;
 

@@ -169,6 +169,9 @@ impl<'r> Run<'r> {
         if matches!(claim, Claim::Owned | Claim::Other) {
             return Ok(claim == Claim::Owned);
         }
+        if claim == Claim::Adopted && !self.is_there()? {
+            return Ok(false);
+        }
         let patch = self.owner().patch(claim, &self.reference, &object.uid);
         let client = self.cx.client();
         match client.patch(resource, &self.key.namespace, name, PatchKind::Strategic, &patch).await {
@@ -179,6 +182,15 @@ impl<'r> Run<'r> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether the set is still the one that was read, and not being deleted. What a set takes after it was
+    /// deleted would go with it.
+    fn is_there(&self) -> Result<bool> {
+        let set = self.cx.api::<DaemonSet>()?.lookup(&self.key.namespace, &self.key.name)?;
+        let own = &self.set.metadata.uid;
+        let is_own = |found: &ObjectMeta| found.uid == *own && found.deletion_timestamp.is_none();
+        Ok(set.is_some_and(|set| is_own(&set.metadata)))
     }
 
     /// The hash of the current revision, which is made or numbered anew where that is needed. `None` where
@@ -359,4 +371,38 @@ fn is_ending(error: &ApiError) -> bool {
         _ => return false,
     };
     forbidden.cause.as_ref().is_some_and(|(reason, ..)| *reason == ENDING)
+}
+
+#[cfg(test)]
+mod tests {
+    use orch_registry::options::Propagation;
+    use serde_json::json;
+
+    use super::*;
+    use crate::fixture::{Fixture, NAMESPACE};
+
+    /// It may be deleted so that its pods stay; those that it took from then on would go with it.
+    #[tokio::test]
+    async fn a_set_that_was_deleted_since_it_was_read_takes_no_pods() {
+        let fixture = Fixture::new().await;
+        let cx = Context::new(fixture.client.clone());
+        let (key, sets) = (ObjectKey::new(NAMESPACE, "d"), Sets::default());
+        let labels = json!({"app": "a"});
+        let containers = json!({"containers": [{"name": "c", "image": "i"}]});
+        let template = json!({"metadata": {"labels": labels}, "spec": containers});
+        let spec = json!({"selector": {"matchLabels": labels}, "template": template});
+        let set = json!({"metadata": {"name": "d", "namespace": NAMESPACE}, "spec": spec});
+        fixture.create::<DaemonSet>(set).await;
+        let set: DaemonSet = fixture.client.api().unwrap().get(NAMESPACE, "d").unwrap();
+        for (name, taken) in [("first", 1), ("second", 1)] {
+            let metadata = json!({"name": name, "namespace": NAMESPACE, "labels": labels});
+            fixture.create::<Pod>(json!({"metadata": metadata, "spec": containers})).await;
+            let (spec, fit) = (PodSpec::default(), Arc::default());
+            let run = Run::new(&cx, &key, &sets, set.clone(), spec, fit, json!({})).unwrap();
+            assert_eq!(run.claim_pods().await.unwrap().len(), taken, "{name}");
+            let orphan =
+                DeletionOptions { propagation: Some(Propagation::Orphan), ..DeletionOptions::default() };
+            fixture.client.delete(fixture.resource::<DaemonSet>(), NAMESPACE, "d", orphan).await.unwrap();
+        }
+    }
 }

@@ -19,6 +19,8 @@ use orch_registry::{
 use orch_runtime::{Tree, object::Kind, resource_def::ResourceDef, vocabulary::Vocabulary};
 use serde_json::json;
 
+use crate::key::ObjectKey;
+
 /// The kinds of the seed, and the names of their lists in it. Levels are first, so that no flow schema is
 /// without its level for a moment.
 const KINDS: [(&ResourceDef, &str); 2] =
@@ -49,6 +51,12 @@ pub(super) async fn ensure_all(client: &Client) -> Result<()> {
         try_join_all(names.into_iter().map(|name| ensure_one(client, def, name, &wanted))).await?;
     }
     Ok(())
+}
+
+/// The names of the objects of one kind.
+pub(super) fn names(vocabulary: &Vocabulary, def: &'static ResourceDef) -> Vec<ObjectKey> {
+    let wanted = wanted(vocabulary, def).unwrap_or_default();
+    wanted.into_iter().map(|wanted| ObjectKey::new("", wanted.name)).collect()
 }
 
 /// Makes or corrects one object; removes one that the seed has no more.

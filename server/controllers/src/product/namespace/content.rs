@@ -7,8 +7,9 @@ use std::{
 };
 
 use futures_util::{StreamExt, stream};
+use orch_api::core::v1::Namespace;
 use orch_auth::authorizer::ResourceTarget;
-use orch_machinery::meta::field;
+use orch_machinery::meta::{Meta, field};
 use orch_registry::{
     catalog::ServedResource,
     error::{ApiError, ResourceName},
@@ -23,10 +24,16 @@ use orch_storage::{Body, Key, Object};
 use serde_json::json;
 
 use super::super::garbage::{FOREGROUND, ORPHAN};
-use crate::controller::Context;
+use crate::{controller::Context, key::ObjectKey};
 
 /// How many objects are deleted at a time.
 const AT_A_TIME: usize = 32;
+
+/// A namespace that is being deleted. Somebody else may let it go, and make another one of its name.
+pub(super) struct Doomed<'n> {
+    pub(super) name: &'n str,
+    pub(super) uid: &'n str,
+}
 
 /// What is left of the content.
 #[derive(Default)]
@@ -55,34 +62,53 @@ struct Standing {
 
 /// Deletes everything in a namespace, and what it owns after it. An object that cannot be deleted holds up no
 /// other.
-pub(super) async fn empty(cx: &Context, namespace: &str) -> Left {
+pub(super) async fn empty(cx: &Context, namespace: &Doomed<'_>) -> Left {
     let client = cx.client();
     let mut left = Left::default();
     remove_unserved(cx, namespace, &mut left).await;
     let resources = client.core().catalog().stored_resources();
     let stored = resources.filter(|resource| resource.def.scope == Scope::Namespaced);
     for resource in stored {
-        let names: Vec<_> = client
-            .snapshot(resource)
-            .in_namespace(namespace)
-            .filter(|object| standing(object).is_to_be_deleted())
-            .map(|object| object.key().name.clone())
-            .collect();
-        let deletion = |name: Arc<str>| async move {
+        let snapshot = client.snapshot(resource);
+        let content = snapshot.in_namespace(namespace.name);
+        let doomed = content.filter(|object| standing(object).is_to_be_deleted());
+        let doomed: Vec<_> = doomed.map(|object| (Arc::clone(&object.key().name), uid(object))).collect();
+        drop(snapshot);
+        if !doomed.is_empty() && !namespace.is_there(cx) {
+            return left;
+        }
+        let deletion = |(name, uid): (Arc<str>, Option<String>)| async move {
             let propagation = Some(Propagation::Background);
-            let options = DeletionOptions { propagation, ..DeletionOptions::default() };
-            client.delete(resource, namespace, &name, options).await
+            let options = DeletionOptions { uid, propagation, ..DeletionOptions::default() };
+            client.delete(resource, namespace.name, &name, options).await
         };
-        let mut ended = pin!(stream::iter(names).map(deletion).buffer_unordered(AT_A_TIME));
+        let mut ended = pin!(stream::iter(doomed).map(deletion).buffer_unordered(AT_A_TIME));
         while let Some(deleted) = ended.next().await {
             match deleted {
-                Ok(_) | Err(ApiError::NotFound { .. }) => {}
+                // In the last case another one has its name.
+                Ok(_) | Err(ApiError::NotFound { .. } | ApiError::Conflict { .. }) => {}
                 Err(error) => left.failures.push(error),
             }
         }
-        left.count(resource, client.snapshot(resource).in_namespace(namespace));
+        left.count(resource, client.snapshot(resource).in_namespace(namespace.name));
     }
     left
+}
+
+impl Doomed<'_> {
+    /// Whether it is still this one. What was found in it before belongs to it then, and not to another one
+    /// that came after it.
+    fn is_there(&self, cx: &Context) -> bool {
+        let Ok(namespaces) = cx.served::<Namespace>() else { return false };
+        let found = cx.lookup(namespaces, &ObjectKey::new("", self.name)).ok().flatten();
+        found.is_some_and(|found| Meta::of(&found.tree).uid() == self.uid)
+    }
+}
+
+/// `None` for an object that cannot be read.
+fn uid(object: &Object) -> Option<String> {
+    let uid = stored::values_at(object.value().ok()?, &[&["metadata", "uid"]]).ok()?.pop()??;
+    uid.as_str().map(str::to_owned)
 }
 
 impl Left {
@@ -132,13 +158,16 @@ fn read(object: &Object) -> Option<Standing> {
 /// Removes objects of kinds that are not served now (`--runtime-config`). No client can take away their
 /// finalizers, so these count for nothing; and no stage of a deletion knows the kinds, so the store is told
 /// directly.
-async fn remove_unserved(cx: &Context, namespace: &str, left: &mut Left) {
+async fn remove_unserved(cx: &Context, namespace: &Doomed<'_>, left: &mut Left) {
     let core = cx.client().core();
     let served: HashSet<_> =
         core.catalog().stored_resources().map(|resource| &resource.storage_name).collect();
     for name in core.storage().resources().into_iter().filter(|name| !served.contains(name)) {
         let snapshot = core.storage().snapshot(&name);
-        for object in snapshot.in_namespace(namespace) {
+        for object in snapshot.in_namespace(namespace.name) {
+            if !namespace.is_there(cx) {
+                return;
+            }
             if let Err(refused) = may_remove(cx, object).await {
                 left.failures.push(refused);
                 continue;
@@ -171,4 +200,32 @@ fn last_state(object: &Object) -> Body {
     let revision_at = text.len();
     text.push_str("\"}}\n");
     Body::new(text.into_bytes(), revision_at)
+}
+
+#[cfg(test)]
+mod tests {
+    use orch_api::core::v1::ConfigMap;
+    use orch_storage::Change;
+
+    use super::*;
+    use crate::fixture::{Fixture, NAMESPACE};
+
+    /// Somebody takes the finalizer away while the content is being deleted, and makes the namespace anew.
+    #[tokio::test]
+    async fn what_a_later_namespace_of_the_name_has_stays() {
+        let fixture = Fixture::new().await;
+        let cx = Context::new(fixture.client.clone());
+        let map = json!({"metadata": {"name": "c", "namespace": NAMESPACE}});
+        fixture.create::<ConfigMap>(map).await;
+        let key = Key::new("gizmos.factory.orch.io".into(), NAMESPACE, "g");
+        let gizmo = Change::Create { key, body: Body::new(b"{}".to_vec(), 1) };
+        fixture.client.core().storage().commit(gizmo).await.unwrap();
+        let current = fixture.client.get(fixture.resource::<Namespace>(), "", NAMESPACE).unwrap();
+        let own = Meta::of(&current.tree).uid().to_owned();
+        for (uid, stays) in [("of-an-earlier-one", true), (own.as_str(), false)] {
+            empty(&cx, &Doomed { name: NAMESPACE, uid }).await;
+            let gizmos = fixture.client.core().storage().snapshot(&"gizmos.factory.orch.io".into());
+            assert_eq!((fixture.exists::<ConfigMap>((NAMESPACE, "c")), !gizmos.is_empty()), (stays, stays));
+        }
+    }
 }

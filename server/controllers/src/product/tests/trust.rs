@@ -11,8 +11,8 @@ use super::*;
 const MAP: (&str, &str) = (NAMESPACE, orch_api::ORCH.root_ca_config_map);
 const ACCOUNT: (&str, &str) = (NAMESPACE, "robot");
 
-/// The two controllers, and the authority that they follow.
-fn controllers_of(authority: &str) -> (Vec<Box<dyn AnyController>>, watch::Sender<Option<String>>) {
+/// All controllers, and the authority that they follow.
+pub(super) fn all_of(authority: &str) -> (Vec<Box<dyn AnyController>>, watch::Sender<Option<String>>) {
     let (sender, trust) = watch::channel(Some(authority.to_owned()));
     let signer = Signer::default();
     let key = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).unwrap();
@@ -27,8 +27,13 @@ fn controllers_of(authority: &str) -> (Vec<Box<dyn AnyController>>, watch::Sende
         event_ttl: Duration::from_mins(1),
         vocabulary: &orch_api::ORCH,
     };
+    (controllers(settings), sender)
+}
+
+/// The two that follow it.
+fn controllers_of(authority: &str) -> (Vec<Box<dyn AnyController>>, watch::Sender<Option<String>>) {
     let names = ["root-ca-certificate-publisher-controller", "serviceaccount-token-controller"];
-    let mut all = controllers(settings);
+    let (mut all, sender) = all_of(authority);
     all.retain(|controller| names.contains(&controller.name()));
     (all, sender)
 }
@@ -38,14 +43,14 @@ fn data<T: Kind>(fixture: &Fixture, (namespace, name): (&str, &str)) -> Value {
     found.map_or(Value::Null, |current| current.tree["data"].clone())
 }
 
-fn token_secret(name: &str, account: &str) -> Value {
+pub(super) fn token_secret(name: &str, account: &str) -> Value {
     let metadata = json!({
         "name": name, "namespace": NAMESPACE, "annotations": {"orch.io/service-account.name": account},
     });
     json!({"metadata": metadata, "type": "orch.io/service-account-token"})
 }
 
-fn robot() -> Value {
+pub(super) fn robot() -> Value {
     json!({"metadata": {"name": ACCOUNT.1, "namespace": NAMESPACE}})
 }
 

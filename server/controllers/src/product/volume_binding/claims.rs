@@ -8,6 +8,7 @@ use orch_api::{
     core::v1::{ObjectReference, PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimPhase},
     storage::v1::StorageClass,
 };
+use orch_kinds::default_class;
 use orch_registry::{
     catalog::ServedResource,
     error::{ApiError, Result},
@@ -22,7 +23,7 @@ use orch_storage::Snapshot;
 use super::{
     EVENT_SOURCE, annotations,
     known::Known,
-    matching::{Choice, Reserved, class_of, reserved, satisfies},
+    matching::{Choice, Reserved, class_of, names_no_class, reserved, satisfies},
     view::{VolumeView, volume_of},
 };
 use crate::{
@@ -49,6 +50,8 @@ enum Standing {
     Bound(Box<PersistentVolume>),
     /// It waits for a volume, because of this.
     Pending(Option<Report>),
+    /// It was made before there was a default class, which is this one.
+    Classless(String),
     /// It waits for this program, which makes a volume for it.
     Ordered(String),
     /// It had a volume and has it no more, because of this. It has it again where the volume comes back.
@@ -109,6 +112,12 @@ impl Controller for ClaimBinder {
                 tell(cx, &claim, report).await;
                 store_phase(cx, claim, PersistentVolumeClaimPhase::Pending).await?;
             }
+            Standing::Classless(class) => {
+                let mut claim = claim;
+                claim.spec.storage_class_name = Some(class);
+                // That change brings the key again.
+                claims.update(&claim).await?;
+            }
             Standing::Ordered(provisioner) => order(cx, claim, &provisioner).await?,
             Standing::Lost(report) => {
                 if claim.spec.volume_name.is_empty() {
@@ -144,6 +153,11 @@ async fn without_volume(cx: &Context, claim: &PersistentVolumeClaim) -> Result<S
         == Some(WAIT_FOR_FIRST_CONSUMER);
     if let Some(volume) = choose(resource, &cx.client().snapshot(resource), claim, waits_for_pod).await? {
         return Ok(Standing::Bound(Box::new(volume)));
+    }
+    if names_no_class(claim, vocabulary)
+        && let Some(class) = default_class::name(cx.client().core().objects())
+    {
+        return Ok(Standing::Classless(class));
     }
     Ok(without_suitable(claim, class, waits_for_pod, vocabulary))
 }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use orch_api::core::v1::{ObjectReference, PersistentVolumeClaim};
+use orch_kinds::default_class;
 use orch_runtime::vocabulary::Vocabulary;
 use orch_storage::Object;
 
@@ -123,10 +124,15 @@ impl Known {
         claims.into_iter().collect()
     }
 
-    /// The claims that a change of a class concerns: those that want a volume of it and have none.
+    /// The claims that a change of a class concerns: those that want a volume of it and have none. The
+    /// default one concerns those too that name no class.
     pub(super) fn of_class(&self, change: &Changed<'_>) -> Vec<ObjectKey> {
         let Some(class) = change.after.or(change.before) else { return Vec::new() };
-        self.lock().wanting(&Wanted::Class(class.key().name.to_string())).cloned().collect()
+        let is_default = change.after.is_some_and(|class| default_class::is_marked(change.resource, class));
+        let entries = self.lock();
+        let of_it = entries.wanting(&Wanted::Class(class.key().name.to_string()));
+        let of_none = is_default.then(|| entries.wanting(&Wanted::Class(String::new())));
+        of_it.chain(of_none.into_iter().flatten()).cloned().collect()
     }
 
     /// The volumes that a change of a claim concerns: those that refer to it.

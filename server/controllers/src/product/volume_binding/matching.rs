@@ -111,8 +111,17 @@ fn differs(
 
 /// The class that a claim asks for; empty for none.
 pub(super) fn class_of(claim: &PersistentVolumeClaim, vocabulary: &Vocabulary) -> String {
+    named_class(claim, vocabulary).cloned().unwrap_or_default()
+}
+
+/// Whether a claim leaves its class open. The empty name asks for a volume without a class.
+pub(super) fn names_no_class(claim: &PersistentVolumeClaim, vocabulary: &Vocabulary) -> bool {
+    named_class(claim, vocabulary).is_none()
+}
+
+fn named_class<'c>(claim: &'c PersistentVolumeClaim, vocabulary: &Vocabulary) -> Option<&'c String> {
     let named = claim.metadata.annotations.get(&class_annotation(vocabulary));
-    named.or(claim.spec.storage_class_name.as_ref()).cloned().unwrap_or_default()
+    named.or(claim.spec.storage_class_name.as_ref())
 }
 
 fn is_large_enough(volume: &VolumeView, claim: &PersistentVolumeClaim) -> bool {
