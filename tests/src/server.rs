@@ -129,7 +129,7 @@ impl ServerOptions {
         self
     }
 
-    /// Lets the server write its log to this file.
+    /// Lets the server write its log to this file; a relative path begins where the data directory `data` is.
     pub fn log(mut self, path: impl Into<PathBuf>) -> Self {
         self.log = Some(path.into());
         self
@@ -219,7 +219,7 @@ impl ServerOptions {
         let log = std::fs::File::options()
             .create(true)
             .append(true)
-            .open(self.log.clone().unwrap_or_else(|| directory.join("log")))
+            .open(directory.join(self.log.as_deref().unwrap_or(Path::new("log"))))
             .expect("the log can be opened");
         // A write that is too large fails, as on a full disk.
         let size = self.largest_file.map(|bytes| format!(r#"trap "" XFSZ; ulimit -f {};"#, bytes / 512));

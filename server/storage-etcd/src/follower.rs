@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use orch_storage::engine::{Memory, MemoryWriter, Retention};
 use orch_storage::store::{Op, Record};
-use orch_storage::{Key, Object, Revision, Seal, StoreError, Timestamp};
+use orch_storage::{Key, Object, Revision, StoreError, Timestamp};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
@@ -130,8 +130,8 @@ impl Follower {
     }
 
     /// Compares memory with what is in etcd, where the watch cannot go on because history is gone. Watches
-    /// that are open are told the differences; whoever asks for an older version has to start again. Returns
-    /// the revision to watch from.
+    /// that are open are told the differences, but end where objects are gone: nobody knows any more when each
+    /// of them went. Whoever asks for an older version has to start again. Returns the revision to watch from.
     async fn resync(&mut self) -> u64 {
         tracing::warn!("etcd has compacted history that was not read yet: reading everything again");
         let mut pause = Duration::from_millis(100);
@@ -167,9 +167,10 @@ impl Follower {
         for (record, _) in &mut changed {
             record.time = now;
         }
-        let removal = removal(before, Revision::new(at), &changed);
+        let (removal, mut ended) = (Revision::new(at), HashSet::new());
         for object in objects(&shared.memory, |key| !found.contains(key)) {
             let (key, value) = (object.key().clone(), Ok(shared.form.at_removal(&object, removal)));
+            ended.insert(key.resource.clone());
             changed.push((Record { revision: removal, key, op: Op::Remove, time: now, value }, None));
         }
         changed.sort_by_key(|(record, _)| record.revision);
@@ -182,11 +183,15 @@ impl Follower {
         batch.advance(Revision::new(newest));
         // Between the two, open watches are told states that never existed: nobody else may begin there.
         self.writer.begin_history_after(batch.revision());
+        // A client that goes on at another server is told what came after the last version that it was told
+        // here. No version can be given to a removal so that it misses none there and gets none again.
+        ended.iter().for_each(|resource| self.writer.end_watches(resource, batch.revision()));
         let published = self.writer.publish(batch);
         for (resource, revision) in claims {
             shared.claims.changed(resource, revision);
         }
         self.writer.wake(&published);
+        ended.iter().for_each(|resource| self.writer.wake_all(resource));
         Ok(at + 1)
     }
 
@@ -217,18 +222,6 @@ async fn stop(controls: &mut mpsc::Receiver<Control>) -> Option<oneshot::Sender<
             None => return None,
         }
     }
-}
-
-/// The revision of all removals that nobody saw between `before` and `last`: the first one without a record.
-///
-/// Nobody knows any more when each of them happened. A client that goes on at another server is told there
-/// only what came after the last version that it has seen. So a removal must not be told under a later
-/// version than its own. The revisions before the first unused one belong to other changes, so no removal
-/// happened there.
-fn removal(before: Revision, last: Revision, records: &[(Record, Option<Seal>)]) -> Revision {
-    let used: HashSet<Revision> = records.iter().map(|(record, _)| record.revision).collect();
-    let mut unused = (before.get() + 1..=last.get()).map(Revision::new);
-    unused.find(|revision| !used.contains(revision)).unwrap_or(last)
 }
 
 /// Asks the follower for something, and returns when it is done.

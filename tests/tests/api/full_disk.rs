@@ -1,7 +1,7 @@
 //! A full disk: writes are refused, reads and deletions go on, nothing is lost, and writes work again once
 //! there is room.
 
-use std::time::Duration;
+use std::{io::Write as _, time::Duration};
 
 use http::Method;
 use orch_tests::{
@@ -86,6 +86,40 @@ async fn a_full_disk_lets_deletions_through() {
     assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), rest, "nothing is lost");
     admin.request(Method::DELETE, CONFIG_MAPS).send().await.expect(200);
     assert_eq!(admin.get(CONFIG_MAPS).await.expect(200)["items"], json!([]));
+}
+
+/// Log and data share the disk, and something else fills it up.
+#[tokio::test]
+async fn a_full_disk_that_holds_the_log_too_does_not_end_the_server() {
+    let options = TestServer::options().log("data/log").flag("-v3");
+    let mut server = match options.start_on_disk(24 * MEBIBYTE).await {
+        Ok(server) => server,
+        Err(why) => return skipped("a log on a full disk", &why),
+    };
+    let admin = server.admin();
+    admin.post(CONFIG_MAPS, &config_map("before", "1")).await.expect(201);
+    let (log, filler) = (server.data_dir().join("log"), server.data_dir().join("filler"));
+    let told = || String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned();
+    let lost = async || {
+        let metrics = admin.get("/metrics").await.text();
+        let lost = metrics.lines().find_map(|line| line.strip_prefix("apiserver_log_lines_lost_total "));
+        lost.unwrap().parse::<u64>().unwrap()
+    };
+    while lost().await < 10 {
+        let mut file = std::fs::File::options().create(true).append(true).open(&filler).unwrap();
+        while file.write_all(&[b'x'; 4096]).is_ok() {}
+        assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), ["before"]);
+    }
+    let refused = admin.post(CONFIG_MAPS, &config_map("full", &"x".repeat(1_000_000))).await;
+    assert!([201, 507].contains(&refused.status), "{refused:?}");
+    admin.delete(&format!("{CONFIG_MAPS}/before")).await.expect(200);
+
+    std::fs::remove_file(&filler).unwrap();
+    while admin.post(CONFIG_MAPS, &config_map("after", "1")).await.status != 201 {}
+    while !told().contains("lines of this log could not be written") {
+        admin.get(CONFIG_MAPS).await.expect(200);
+    }
+    assert!(server.stop().await.success());
 }
 
 /// Makes objects until one is refused: the names of those that are stored, and the refusal.

@@ -3,6 +3,7 @@
 use std::{
     fs::{File, Permissions},
     future,
+    io::Read as _,
     os::unix::fs::PermissionsExt,
     path::Path,
     process::{Command, Stdio},
@@ -340,6 +341,38 @@ async fn a_log_that_nobody_reads_does_not_stop_the_server() {
     assert!(answered.all(|answer| future::ready(answer.status == 200)).await);
     assert!(lost_lines(&admin, 1).await >= 1);
     assert!(server.stop().await.success());
+}
+
+/// Whoever read the log is gone, and later somebody else comes.
+#[tokio::test]
+async fn a_log_whose_reader_is_gone_does_not_end_the_server() {
+    let directory = tempfile::tempdir().unwrap();
+    let pipe = directory.path().join("log");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = File::options().read(true).write(true).open(&pipe).unwrap();
+    let mut server = TestServer::options().log(&pipe).flag("-v3").start().await;
+    drop(reader);
+    let admin = server.admin();
+    for _ in 0..5 {
+        admin.get("/version").await.expect(200);
+    }
+    assert!(lost_lines(&admin, 5).await >= 5);
+    let mut reader = File::open(&pipe).unwrap();
+    let read = tokio::task::spawn_blocking(move || {
+        let (mut text, mut part) = (String::new(), [0; 4096]);
+        while !text.contains("lines of this log could not be written") {
+            let length = reader.read(&mut part).unwrap();
+            assert!(length > 0, "the log ends: {text}");
+            text.push_str(&String::from_utf8_lossy(&part[..length]));
+        }
+        reader
+    });
+    while !read.is_finished() {
+        admin.get("/version").await.expect(200);
+    }
+    let reader = read.await.unwrap();
+    assert!(server.stop().await.success());
+    drop(reader);
 }
 
 /// How many lines of its log a server has lost; waits until it is so many.

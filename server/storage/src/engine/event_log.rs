@@ -107,6 +107,13 @@ impl Hub {
         self.older_states.forget_before(event.revision());
     }
 
+    /// Ends all watches that have not come to `revision`.
+    pub(super) fn begin_after(&self, revision: Revision) {
+        let narrower = self.lock();
+        let logs = narrower.by_scope.values().chain(narrower.by_term.values());
+        logs.chain([&self.all]).for_each(|log| log.begin_after(revision));
+    }
+
     /// Puts `event` in place of the one of its object with its revision, where that is still kept.
     pub(super) fn replace(&self, event: &Arc<Event>) {
         let narrower = self.lock();
@@ -331,14 +338,14 @@ impl EventLog {
         Ok(read)
     }
 
-    fn count(&self, after: Revision, through: Revision) -> usize {
+    pub(super) fn count(&self, after: Revision, through: Revision) -> usize {
         let events = &self.entries.read().unwrap_or_else(PoisonError::into_inner).events;
         let seen_at =
             |revision| first_unseen(events.len(), |index: usize| events[index].revision() <= revision);
         seen_at(through).saturating_sub(seen_at(after))
     }
 
-    fn covers(&self, after: Revision) -> Result<(), StoreError> {
+    pub(super) fn covers(&self, after: Revision) -> Result<(), StoreError> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner).covers(after)
     }
 
@@ -352,6 +359,14 @@ impl EventLog {
         if let Some(newest) = entries.events.back() {
             self.newest.fetch_max(newest.revision().get(), Ordering::Release);
         }
+    }
+
+    /// What is here up to `revision` may not be all: nobody may read it.
+    fn begin_after(&self, revision: Revision) {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        entries.begins_after = entries.begins_after.max(revision);
+        // Watches look only where there is something new.
+        self.newest.fetch_max(revision.get(), Ordering::Release);
     }
 
     /// Drops the oldest event if it has this revision.

@@ -41,6 +41,12 @@ impl Tail {
     pub fn has_after(&self, revision: Revision) -> bool {
         !self.0.ends_at(revision)
     }
+
+    /// Whether there are more than `events` events after `revision`, or there were and some are forgotten.
+    pub fn has_more_than(&self, events: usize, revision: Revision) -> bool {
+        self.has_after(revision)
+            && (self.0.covers(revision).is_err() || self.0.count(revision, Revision::MAX) > events)
+    }
 }
 
 impl Watch {

@@ -97,6 +97,18 @@ impl MemoryWriter {
         self.memory.0.begins_after.fetch_max(revision.get(), Ordering::AcqRel);
     }
 
+    /// What happened to a resource up to `revision` is not known in full: watches of it end with
+    /// [`StoreError::Expired`](crate::StoreError::Expired). They are told with the next
+    /// [`wake_all`](MemoryWriter::wake_all).
+    pub fn end_watches(&self, resource: &ResourceName, revision: Revision) {
+        self.memory.0.hub(resource).begin_after(revision);
+    }
+
+    /// Wakes all watches of a resource.
+    pub fn wake_all(&self, resource: &ResourceName) {
+        self.memory.0.hub(resource).wake_all();
+    }
+
     fn forget(&mut self, events: &[Arc<Event>]) -> Vec<Garbage> {
         for event in events {
             self.memory.0.hub(&event.key().resource).forget(event);
@@ -121,6 +133,7 @@ mod tests {
 
     use super::*;
     use crate::engine::Replay;
+    use crate::error::StoreError;
     use crate::key::{Key, Scope};
     use crate::write::{Body, Change, Write};
 
@@ -159,6 +172,37 @@ mod tests {
         assert_eq!(memory.snapshot(&resource).len(), 1, "visible before anybody is woken");
         writer.wake(&published);
         assert!(watch.take().unwrap().is_empty(), "it was to start after this event");
+    }
+
+    /// Of one resource alone, whatever part of it they watch, and as soon as the state is there to begin with.
+    #[tokio::test]
+    async fn watches_end_where_events_are_missing() {
+        let mut writer = empty();
+        let memory = writer.memory().clone();
+        let (pods, secrets) = (ResourceName::new("pods"), ResourceName::new("secrets"));
+        let start = memory.revision();
+        let watch = |resource, scope| memory.watch(resource, scope, None, start).unwrap();
+        let mut ended = [Scope::All, Scope::Namespace("other".into())].map(|scope| watch(&pods, scope));
+        let mut other = watch(&secrets, Scope::All);
+        let mut batch = writer.batch(Timestamp(1));
+        for resource in [&pods, &secrets] {
+            batch.add(creation(resource, "a")).unwrap();
+        }
+        let revision = batch.revision();
+        writer.end_watches(&pods, revision);
+        let published = writer.publish(batch);
+        writer.wake(&published);
+        for watch in &mut ended {
+            assert!(matches!(watch.take(), Err(StoreError::Expired { .. })));
+            assert_eq!(watch.progress(), start, "no bookmark says otherwise");
+        }
+        assert_eq!(other.take().unwrap().len(), 1);
+        let mut again = memory.watch(&pods, Scope::All, None, revision).unwrap();
+        assert!(again.take().unwrap().is_empty());
+        let mut batch = writer.batch(Timestamp(1));
+        batch.add(creation(&pods, "b")).unwrap();
+        let _ = writer.publish(batch);
+        assert_eq!(again.take().unwrap().len(), 1);
     }
 
     /// States that lists paged through go when history goes, not when somebody asks the next time.
