@@ -10,7 +10,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use orch_codegen::{
     Folder, Inputs, Loaded,
     diagnostic::{Diagnostics, machine},
@@ -24,6 +24,8 @@ use orch_codegen::{
     reference, scaffold, watch,
 };
 use orch_runtime::vocabulary::SCHEMA_SUFFIX;
+
+mod usage;
 
 /// Schema files in, a complete API out: look after the schema files.
 #[derive(Debug, Parser)]
@@ -159,10 +161,10 @@ struct OfServer {
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) if error.use_stderr() => {
-            let text = error.to_string();
-            return misused(text.lines().next().unwrap_or_default().trim_start_matches("error: "));
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            return misused("no command is given; --help lists all commands");
         }
+        Err(error) if error.use_stderr() => return misused(&usage::one_line(&error)),
         Err(help) => {
             print_out(&help.to_string());
             return ExitCode::SUCCESS;

@@ -331,7 +331,6 @@ fn command(vocabularies: &[&'static Vocabulary]) -> Command {
         .subcommands(task::commands())
         .subcommands(offline::commands(&|name| flags_of(name, vocabularies)))
         .subcommands(manual::commands(others))
-        .disable_help_subcommand(true)
         .args_conflicts_with_subcommands(true)
 }
 
