@@ -258,13 +258,16 @@ fn watch(inputs: &Inputs) -> ExitCode {
 
 /// What there is in the schema files, in one line.
 fn checked(inputs: &Inputs, loaded: &Loaded) -> String {
-    let kinds: usize = loaded.model.group_versions.iter().map(|version| version.resources.len()).sum();
+    // What is imported is somebody else's.
+    let own = || loaded.model.group_versions.iter().filter(|version| version.in_folder);
+    let kinds: usize = own().map(|version| version.resources.len()).sum();
+    let types: usize = own().map(|version| version.types.len()).sum();
     let (errors, warnings) = loaded.diagnostics.counts();
     format!(
         "{}: {}, {}, {}, {}\n",
         inputs.schema.path.display(),
         counted(kinds, "kind"),
-        counted(loaded.model.types.len(), "type"),
+        counted(types, "type"),
         counted(errors, "error"),
         counted(warnings, "warning")
     )
