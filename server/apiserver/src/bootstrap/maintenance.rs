@@ -68,7 +68,14 @@ fn database(DataDir { data_dir }: &DataDir) -> PathBuf {
 
 /// The database of a data directory that must be there.
 fn existing(at: &DataDir) -> Result<PathBuf, StartError> {
-    let database = database(at);
+    must_exist(database(at))
+}
+
+/// A database that is only of use where it is there already.
+///
+/// # Errors
+/// Where it is not.
+pub fn must_exist(database: PathBuf) -> Result<PathBuf, StartError> {
     if database.exists() {
         return Ok(database);
     }
