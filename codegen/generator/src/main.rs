@@ -10,7 +10,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, error::ErrorKind};
 use orch_codegen::{
     Folder, Inputs, Loaded,
     diagnostic::{Diagnostics, machine},
@@ -25,6 +25,8 @@ use orch_codegen::{
     reference, scaffold, watch,
 };
 use orch_runtime::vocabulary::SCHEMA_SUFFIX;
+
+mod usage;
 
 /// Schema files in, a complete API out: look after the schema files.
 #[derive(Debug, Parser)]
@@ -160,10 +162,10 @@ struct OfServer {
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) if error.use_stderr() => {
-            let text = error.to_string();
-            return misused(text.lines().next().unwrap_or_default().trim_start_matches("error: "));
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            return misused("no command is given; --help lists all commands");
         }
+        Err(error) if error.use_stderr() => return misused(&usage::one_line(&error)),
         Err(help) => {
             print_out(&help.to_string());
             return ExitCode::SUCCESS;
@@ -258,13 +260,16 @@ fn watch(inputs: &Inputs) -> ExitCode {
 
 /// What there is in the schema files, in one line.
 fn checked(inputs: &Inputs, loaded: &Loaded) -> String {
-    let kinds: usize = loaded.model.group_versions.iter().map(|version| version.resources.len()).sum();
+    // What is imported is somebody else's.
+    let own = || loaded.model.group_versions.iter().filter(|version| version.in_folder);
+    let kinds: usize = own().map(|version| version.resources.len()).sum();
+    let types: usize = own().map(|version| version.types.len()).sum();
     let (errors, warnings) = loaded.diagnostics.counts();
     format!(
         "{}: {}, {}, {}, {}\n",
         inputs.schema.path.display(),
         counted(kinds, "kind"),
-        counted(loaded.model.types.len(), "type"),
+        counted(types, "type"),
         counted(errors, "error"),
         counted(warnings, "warning")
     )

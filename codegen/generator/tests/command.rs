@@ -172,7 +172,15 @@ fn misuse_is_one_line_and_exit_code_2() {
             &["--schema", "tests/fixtures/basic", "show", "Gadget"],
             "error: no kind or type is called `Gadget`",
         ),
+        (&[], "error: no command is given; --help lists all commands"),
         (&["frobnicate"], "error: unrecognized subcommand 'frobnicate'"),
+        (&["chek"], "error: unrecognized subcommand 'chek' (did you mean check?)"),
+        (&["new"], "error: the following required arguments were not provided: <GROUP_VERSION>, <KIND>"),
+        (&["explain"], "error: the following required arguments were not provided: <CODE>"),
+        (
+            &["export", "foo"],
+            "error: invalid value 'foo' for '<FORM>' (one of: crd, json-schema, typescript)",
+        ),
         (&["--import", "x", "check"], "error: invalid value 'x' for '--import <CRATE=DIR>': write CRATE=DIR"),
     ] {
         let output = run(arguments);

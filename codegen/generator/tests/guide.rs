@@ -20,13 +20,14 @@ fn the_guide_for_authors_works_as_written() {
     let script: String = blocks.collect();
     assert!(script.lines().count() > 10, "the examples are not found");
     let folder = tempfile::tempdir().unwrap();
-    let meta = folder.path().join("schema/meta/v1");
-    fs::create_dir_all(&meta).unwrap();
-    fs::copy("tests/fixtures/meta/meta/v1/objectmeta.yaml", meta.join("objectmeta.yaml")).unwrap();
-    symlink(Path::new(env!("CARGO_BIN_EXE_orch-codegen")), folder.path().join("orch-codegen")).unwrap();
-    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let (work, bin) = (folder.path().join("work"), folder.path().join("bin"));
+    fs::create_dir(&work).unwrap();
+    fs::create_dir(&bin).unwrap();
+    symlink(Path::new(env!("CARGO_BIN_EXE_orch-codegen")), bin.join("orch-codegen")).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let mut shell = Command::new("bash");
-    shell.args(["-euxo", "pipefail", "-c", &script]).current_dir(&folder).env("PATH", path);
+    shell.args(["-euxo", "pipefail", "-c", &script]).current_dir(&work).env("PATH", path);
+    shell.env("REPOSITORY", fs::canonicalize("../..").unwrap());
     let output = shell.stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -53,7 +53,7 @@ mod storage;
 mod token_key;
 
 pub use audit::start_audit;
-pub use maintenance::{perform, progress::during, strip};
+pub use maintenance::{must_exist, perform, progress::during, strip};
 pub use serving::{host_name, url};
 pub use shared_keys::share as share_keys;
 pub use sources::{Sources, follow};

@@ -3,13 +3,14 @@
 //! Each subject has a file with its flags and its configuration. [`command`] puts the flags and the
 //! subcommands together; help, `--config`, shell completions and the manual page are made of it. Mistakes
 //! that show without opening a file are refused here. Other files than that of `--config` are read by the
-//! parts that need them, before anything listens.
+//! parts that need them, before anything listens; but a database that is there says which vocabulary counts
+//! where no flag does.
 
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{
     ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser, builder::PossibleValuesParser,
-    error::ErrorKind,
+    error::ErrorKind, parser::ValueSource,
 };
 use orch_auth::{authentication::AuthenticationConfig, authorization::AuthorizationConfig};
 use orch_kinds::{NodePorts, ServiceNetwork};
@@ -58,6 +59,9 @@ pub use reading::Pace;
 pub use serving::{ExternalName, ServingConfig, TlsFiles};
 pub use storage::{DATABASE, StorageConfig, database_in};
 pub use task::{DataDir, ExportFlags, FileFlags, MoveFlags, MovePlace, RepairFlags, Task};
+
+/// The flag of the product words.
+const VOCABULARY: &str = "vocabulary";
 
 /// Everything that is configured, checked.
 #[derive(Clone, Debug)]
@@ -205,7 +209,15 @@ fn read_task(
 }
 
 fn check(matches: &ArgMatches, vocabularies: &[&'static Vocabulary]) -> Result<Config, StartError> {
-    Flags::from_arg_matches(matches).map_err(|error| usage(&error))?.check(vocabularies)
+    let mut flags = Flags::from_arg_matches(matches).map_err(|error| usage(&error))?;
+    let is_given = matches.value_source(VOCABULARY) != Some(ValueSource::DefaultValue);
+    if !is_given
+        && let Some(own) = flags.storage.vocabulary()
+        && vocabularies.iter().any(|vocabulary| vocabulary.name == own)
+    {
+        flags.api.vocabulary = own;
+    }
+    flags.check(vocabularies)
 }
 
 /// What the parser did not read: a question, or a mistake.
@@ -250,8 +262,8 @@ struct Flags {
 
 #[derive(Debug, Args)]
 struct ApiFlags {
-    /// Product words that clients see: API group suffix, media types, system namespaces. Data that was
-    /// written with one cannot be opened with another.
+    /// Product words that clients see: API group suffix, media types, system namespaces. A database keeps
+    /// those that it was made with; they count where the flag is not given, and others are refused.
     #[arg(long, value_name = "NAME")]
     vocabulary: String,
     /// Versions and resources to serve or not, as KEY or KEY=true|false: api/all, api/ga, api/beta,
@@ -331,7 +343,6 @@ fn command(vocabularies: &[&'static Vocabulary]) -> Command {
         .subcommands(task::commands())
         .subcommands(offline::commands(&|name| flags_of(name, vocabularies)))
         .subcommands(manual::commands(others))
-        .disable_help_subcommand(true)
         .args_conflicts_with_subcommands(true)
 }
 
@@ -353,7 +364,7 @@ fn complete(command: Command, vocabularies: &[&'static Vocabulary]) -> Command {
          values. Flags on the command line count instead of those of the file",
     );
     command.arg(config.help_heading("Configuration")).mut_args(boolean::complete).mut_arg(
-        "vocabulary",
+        VOCABULARY,
         |flag| {
             flag.required(false)
                 .default_value(vocabularies.first().map(|vocabulary| vocabulary.name))

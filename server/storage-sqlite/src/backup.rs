@@ -183,6 +183,8 @@ async fn restore_by(
     remove_database(path)?;
     fs::rename(draft, path).map_err(failed)?;
     Mark::of(path, meta.cluster_uid).create(revision).map_err(failed)?;
+    // What the check of the draft left keeps its name.
+    remove_database(draft)?;
     Ok(report)
 }
 

@@ -149,6 +149,40 @@ metadata: {name: a}
     assert!(code == Some(2) && said.contains("objects.yaml:1:4: yaml: "), "{said}");
 }
 
+/// Names of groups belong to a vocabulary. A file of the other one is told at once, and nothing is made.
+#[tokio::test]
+async fn manifests_of_another_vocabulary_are_refused_at_once() {
+    let mut server = TestServer::options().vocabulary("kubernetes").start().await;
+    server.admin().post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    assert!(server.stop().await.success());
+    let manifests = beside(&server, "objects.json");
+    let file = manifests.to_str().unwrap();
+    let (code, said) = perform("export", &server.data_dir(), &[file]).await;
+    assert_eq!(code, Some(0), "{said}");
+
+    let data = beside(&server, "other");
+    let (code, said) = perform("import", &data, &[file]).await;
+    assert_eq!((code, said.lines().count()), (Some(2), 1), "{said}");
+    assert!(said.contains("objects.json:") && said.contains("--vocabulary kubernetes"), "{said}");
+    assert!(!data.exists(), "nothing is made");
+    let (code, said) = perform("import", &data, &["--vocabulary=kubernetes", file]).await;
+    assert_eq!(code, Some(0), "{said}");
+    // From now on the data say it.
+    for (name, arguments) in [("import", &[file][..]), ("migrate", &[])] {
+        let (code, said) = perform(name, &data, arguments).await;
+        assert_eq!(code, Some(0), "{name}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_migrated_where_there_is_no_database() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("typo");
+    let (code, said) = perform("migrate", &data, &[]).await;
+    assert_eq!((code, said.lines().count()), (Some(2), 1), "{said}");
+    assert!(said.contains("--data-dir: there is no ") && !data.exists(), "{said}");
+}
+
 #[tokio::test]
 async fn a_compacted_database_is_small_and_has_no_past() {
     let mut server = TestServer::start().await;

@@ -6,11 +6,15 @@ use std::{
     time::Duration,
 };
 
+use http::Method;
 use orch_tests::{
     TestServer,
     objects::{CONFIG_MAPS, config_map, name, names, version},
 };
+use serde_json::json;
 use tokio::{process::Command, time::sleep};
+
+use crate::restart::edit;
 
 /// A server with three objects that was killed and whose write-ahead log is gone; with the version of the
 /// last object.
@@ -113,6 +117,34 @@ async fn a_new_history_repeats_no_version() {
     let mut watch = admin.watch(&format!("{CONFIG_MAPS}?watch=1&resourceVersion={}", version(&list))).await;
     assert_eq!(name(&watch.expect("ADDED").await), "a");
     assert!(server.log().contains("a new history begins"), "{}", server.log());
+}
+
+/// A row whose value is damaged stays, and is told as what it is.
+#[tokio::test]
+async fn a_damaged_row_stays_after_a_repair() {
+    let gate = "--feature-gates=AllowUnsafeMalformedObjectDeletion=true";
+    let mut server = TestServer::options().flag(gate).start().await;
+    server.admin().post(CONFIG_MAPS, &config_map("b", "1")).await.expect(201);
+    assert!(server.stop().await.success());
+    edit(&server.data_dir(), "UPDATE log SET value = CAST('?' || substr(value, 2) AS BLOB) WHERE name = 'b'")
+        .await;
+    let (code, said) = perform(&server, "repair", &[]).await;
+    assert!(
+        code == Some(0) && said.contains("1 damaged rows stay, and a check goes on naming them"),
+        "{said}"
+    );
+    let (code, said) = perform(&server, "check", &[]).await;
+    assert!(code == Some(1) && said.contains("its object cannot be read"), "{said}");
+    // What is to be done about it.
+    server.restart().await;
+    let option = json!({"ignoreStoreReadErrorWithClusterBreakingPotential": true});
+    let admin = server.admin();
+    admin.request(Method::DELETE, &format!("{CONFIG_MAPS}/b")).json(&option).send().await.expect(200);
+    assert!(server.stop().await.success());
+    for command in ["compact", "check"] {
+        let (code, said) = perform(&server, command, &[]).await;
+        assert_eq!(code, Some(0), "{command}: {said}");
+    }
 }
 
 /// One damaged page, which the database itself cannot pass.

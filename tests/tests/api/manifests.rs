@@ -71,6 +71,14 @@ async fn what_is_wrong_is_told_in_the_words_of_a_server() {
 }
 
 #[tokio::test]
+async fn files_without_objects_are_told() {
+    let directory = files(&[("empty.yaml", "# Nothing.\n"), ("list.yaml", "kind: List\nitems: []\n")]);
+    let Outcome(code, said, problem) = run(&directory, &["validate", "-f", "empty.yaml", "list.yaml"]).await;
+    assert_eq!((code, said.as_str()), (Some(0), ""), "{problem}");
+    assert!(problem.ends_with(": no objects in empty.yaml, list.yaml\n"), "{problem}");
+}
+
+#[tokio::test]
 async fn a_file_that_cannot_be_read_is_named_with_its_place() {
     let directory =
         files(&[("broken.yaml", "a: 1\n---\nb: 1\na: [\n"), ("broken.json", "{\"a\": 1}\n{\"a\": ")]);

@@ -44,7 +44,7 @@ pub(super) fn valid(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) {
         for fault in value::faults(&lowered.model, &written.field.usage, default) {
             let message =
                 format!("the default of `{}` violates its own schema: {}", written.field.name, fault.what);
-            diagnostics.error(fault.span, message, "change the default, or the rule that it breaks");
+            diagnostics.error(fault.span, message, fault.remedy);
         }
     }
 }
@@ -83,7 +83,7 @@ pub(super) fn conditional(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics) 
             } else if let Some(value) = &rule.value {
                 for fault in value::faults(model, target.usage, value) {
                     let message = format!("the default violates the schema of its field: {}", fault.what);
-                    diagnostics.error(fault.span, message, "change the default, or the rule that it breaks");
+                    diagnostics.error(fault.span, message, fault.remedy);
                 }
             }
             if let Some((path, span)) = from

@@ -18,7 +18,7 @@ pub(super) use owners::owners_are_kept;
 
 use super::walk;
 use crate::{
-    diagnostic::{Diagnostics, Span},
+    diagnostic::{Diagnostics, Span, suggest},
     lower::Lowered,
     model::Verb,
     source::Spanned,
@@ -166,6 +166,15 @@ pub(super) fn subresources(lowered: &Lowered<'_>, diagnostics: &mut Diagnostics)
             if !orch_runtime::constraint::dns_label(&name.value).is_empty() {
                 let help = "small letters, digits and dashes: `status`";
                 diagnostics.error(&name.span, format!("`{}` cannot stand in a URL", name.value), help);
+            }
+            let known = ["status", "scale"];
+            if full.is_none()
+                && !known.contains(&name.value.as_str())
+                && let Some(meant) = suggest::nearest(&name.value, known)
+            {
+                let help =
+                    format!("did you mean `{meant}`? One of your own is written `{{name: {}}}`", name.value);
+                diagnostics.error(&name.span, format!("unknown subresource `{}`", name.value), help);
             }
             if written.resource.is_virtual {
                 let help = "nothing is stored: remove it, or `virtual`";

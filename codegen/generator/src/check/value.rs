@@ -23,13 +23,31 @@ pub(super) struct Fault<'n> {
     pub span: &'n Span,
     /// What is wrong with it.
     pub what: String,
+    /// What to do about it.
+    pub remedy: &'static str,
 }
+
+/// What to do where nothing better is known.
+const CHANGE: &str = "change the default, or the rule that it breaks";
 
 /// Everything that is wrong with a constant in a place; nothing for a good one.
 pub(super) fn faults<'n>(model: &Model, usage: &Usage, node: &'n Node) -> Vec<Fault<'n>> {
     let mut checker = Checker { model, faults: Vec::new() };
     checker.usage(usage, node);
     checker.faults
+}
+
+/// What to do about a value that would be right with quotes, or without.
+fn quotes(shape: &Shape, value: &Value) -> Option<&'static str> {
+    let without = match (shape, value) {
+        (Shape::Int32 | Shape::Int64 | Shape::Double, Value::String(text)) => text.parse::<f64>().is_ok(),
+        (Shape::Boolean, Value::String(text)) => text.parse::<bool>().is_ok(),
+        (Shape::String(_), Value::Integer(_) | Value::Number(_) | Value::Boolean(_)) => {
+            return Some("put it in quotes");
+        }
+        _ => false,
+    };
+    without.then_some("write it without quotes")
 }
 
 struct Checker<'m, 'n> {
@@ -39,7 +57,7 @@ struct Checker<'m, 'n> {
 
 impl<'m, 'n> Checker<'m, 'n> {
     fn fault(&mut self, span: &'n Span, what: impl Into<String>) {
-        self.faults.push(Fault { span, what: what.into() });
+        self.faults.push(Fault { span, what: what.into(), remedy: CHANGE });
     }
 
     /// Reports what the runtime says about a part.
@@ -71,7 +89,10 @@ impl<'m, 'n> Checker<'m, 'n> {
     fn scalar(&mut self, usage: &'m Usage, shape: &Shape, node: &'n Node) {
         match scalar::shown(shape, node) {
             Ok(_) => self.rules(usage, &node.value, &node.span),
-            Err(what) => self.fault(&node.span, what),
+            Err(what) => {
+                let remedy = quotes(shape, &node.value).unwrap_or(CHANGE);
+                self.faults.push(Fault { span: &node.span, what, remedy });
+            }
         }
     }
 

@@ -1,7 +1,23 @@
 //! "Did you mean": the known word that is nearest to an unknown one.
 
+/// What programmers call something that has another name in schemas.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("int", "integer"),
+    ("float", "number"),
+    ("double", "number"),
+    ("bool", "boolean"),
+    ("str", "string"),
+    ("list", "array"),
+    ("map", "object"),
+];
+
 /// The best candidate, where one is near enough to be what was meant.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let synonym = SYNONYMS.iter().find(|(other, _)| *other == word);
+    if let Some(meant) = synonym.and_then(|(_, meant)| candidates.iter().find(|known| *known == meant)) {
+        return Some(meant);
+    }
     let limit = (word.chars().count() / 3).max(1);
     let mut best: Option<(usize, &'c str)> = None;
     for candidate in candidates {
@@ -18,9 +34,16 @@ const MAX_LISTED: usize = 20;
 
 /// A remedy: the nearest candidate where there is one, else all of them.
 pub fn did_you_mean(word: &str, candidates: &[&str]) -> String {
+    if candidates.len() > MAX_LISTED && nearest(word, candidates.iter().copied()).is_none() {
+        return "remove it: nothing known here is like it".to_owned();
+    }
+    meant_or_all(word, candidates)
+}
+
+/// The same for a value that has to be one of these, so that none of them can be left out.
+pub fn meant_or_all(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
-        None if candidates.len() > MAX_LISTED => "remove it: nothing known here is like it".to_owned(),
         None => format!("known here: {}", listed(candidates)),
     }
 }
@@ -75,5 +98,8 @@ mod tests {
         assert_eq!(nearest("frobnicate", known), None);
         assert_eq!(did_you_mean("zz", &["a", "b"]), "known here: `a`, `b`");
         assert_eq!(did_you_mean("zz", &["a"; 21]), "remove it: nothing known here is like it");
+        assert!(meant_or_all("zz", &["a"; 21]).starts_with("known here: `a`, "));
+        assert_eq!(did_you_mean("int", &["string", "integer"]), "did you mean `integer`?");
+        assert_eq!(did_you_mean("int", &["a", "b"]), "known here: `a`, `b`");
     }
 }

@@ -200,7 +200,7 @@ pub(super) fn word<T: Word>(node: &Node, diagnostics: &mut Diagnostics) -> Optio
     if found.is_none() {
         let shown = text.replace('\n', " ");
         diagnostics
-            .error(&node.span, format!("unknown value `{shown}`"), suggest::did_you_mean(text, &words))
+            .error(&node.span, format!("unknown value `{shown}`"), suggest::meant_or_all(text, &words))
             .code("E0125");
     }
     found.map(|(_, value)| *value)
@@ -274,7 +274,9 @@ impl<T: Read> Read for Vec<T> {
             mismatch(node, "a list", "write `[a, b]`, or one item per line after dashes", diagnostics);
             return None;
         };
-        Some(items.iter().filter_map(|item| T::read(item, diagnostics)).collect())
+        let read: Vec<T> = items.iter().filter_map(|item| T::read(item, diagnostics)).collect();
+        // A list of which nothing can be read is no empty one.
+        (items.is_empty() || !read.is_empty()).then_some(read)
     }
 }
 
@@ -294,8 +296,11 @@ impl Read for String {
         if let Value::String(text) = &node.value {
             return Some(text.clone());
         }
-        let scalar = !matches!(node.value, Value::List(_) | Value::Map(_) | Value::Null);
-        let help = if scalar { "put it in quotes" } else { "write a text, in quotes if need be" };
+        let help = match node.value {
+            Value::List(_) | Value::Map(_) => "write a text, in quotes if need be",
+            Value::Null => "write a text; in quotes where it begins with `#`, which begins a comment",
+            _ => "put it in quotes",
+        };
         mismatch(node, "a string", help, diagnostics);
         None
     }

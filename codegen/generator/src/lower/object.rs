@@ -71,7 +71,8 @@ impl Lowering<'_, '_> {
                 .error(
                     span,
                     message,
-                    "import the schema folder that declares it: `--import orch_api=DIR`, or `Build::import`",
+                    "import the schema folder that declares it: `--import orch_api=DIR`, or `Build::import`; \
+                     DIR is the folder `schema` of the repository of orch-api",
                 )
                 .code("E0207");
             return None;

@@ -139,6 +139,10 @@ impl Lowering<'_, '_> {
             ("minimum", "integer"),
             ("maximum", "integer"),
         ];
+        if is_written(schema, "type") {
+            // What stands there is reported already.
+            return (Class::Unknown, Shape::Any);
+        }
         if let Some((keyword, name)) = IMPLYING.iter().find(|(keyword, _)| is_written(schema, keyword)) {
             let message = format!("`{keyword}` without a `type`");
             self.diagnostics

@@ -38,10 +38,11 @@ pub(super) fn parse(file: &Arc<PathBuf>, text: &str, diagnostics: &mut Diagnosti
                 let marker = *error.marker();
                 let span = builder.span(Range::empty(marker));
                 let message = format!("not valid YAML: {}", error.info());
-                builder
-                    .diagnostics
-                    .error(&span, message, "check indentation, quotes and brackets up to here")
-                    .code("E0111");
+                let help = builder.lost_reference(span.line).map_or_else(
+                    || "check indentation, quotes and brackets up to here".to_owned(),
+                    |line| format!("put the reference in line {line} in quotes: `#` begins a comment"),
+                );
+                builder.diagnostics.error(&span, message, help).code("E0111");
                 builder.diagnostics.cut_off(file);
                 return builder.before_the_error();
             }
@@ -193,6 +194,12 @@ impl Builder<'_> {
     }
 
     /// The characters of a range that stand on its first line. What begins after the last line is at its end.
+    /// The last line up to this one, from 1, of which the YAML sees nothing behind `$ref:`.
+    fn lost_reference(&self, line: usize) -> Option<usize> {
+        let before = &self.lines[..line.min(self.lines.len())];
+        before.iter().rposition(|line| line.contains("$ref: #")).map(|index| index + 1)
+    }
+
     fn span(&self, range: Range) -> Span {
         let (start, end) = (range.start, range.end);
         let characters =

@@ -12,6 +12,7 @@ use std::{
 
 use orch_encryption::encryption::Encryption;
 use orch_meta::VOCABULARIES;
+use orch_registry::feature_gates::UNSAFE_DELETION;
 use orch_storage::{Report, StoreError};
 
 use crate::{
@@ -68,7 +69,14 @@ fn database(DataDir { data_dir }: &DataDir) -> PathBuf {
 
 /// The database of a data directory that must be there.
 fn existing(at: &DataDir) -> Result<PathBuf, StartError> {
-    let database = database(at);
+    must_exist(database(at))
+}
+
+/// A database that is only of use where it is there already.
+///
+/// # Errors
+/// Where it is not.
+pub fn must_exist(database: PathBuf) -> Result<PathBuf, StartError> {
     if database.exists() {
         return Ok(database);
     }
@@ -93,7 +101,8 @@ async fn repair(at: &DataDir, vocabulary: Option<&str>) -> Result<(), StartError
         && report.problems.is_empty()
     {
         write_report(&report);
-        say(format_args!("there is nothing to repair"));
+        say("there is nothing to repair");
+        say_what_to_do(report.corrupt.len());
         return Ok(());
     }
     let repairing = Box::pin(orch_storage_sqlite::repair(&database, vocabulary));
@@ -102,7 +111,7 @@ async fn repair(at: &DataDir, vocabulary: Option<&str>) -> Result<(), StartError
         error => runtime(&error),
     })?;
     for damaged in &repaired.damaged {
-        say(format_args!("damaged: {damaged}; the object is served as a damaged one"));
+        say(format_args!("damaged: {damaged}"));
     }
     for lost in &repaired.lost {
         say(format_args!("lost: {lost}"));
@@ -117,7 +126,19 @@ async fn repair(at: &DataDir, vocabulary: Option<&str>) -> Result<(), StartError
         database.display(),
         repaired.revision
     ));
+    say_what_to_do(repaired.damaged.len());
     Ok(())
+}
+
+/// What is left of damaged rows, which no repair makes whole.
+fn say_what_to_do(damaged: usize) {
+    if damaged > 0 {
+        say(format_args!(
+            "{damaged} damaged rows stay, and a check goes on naming them: an object whose newest row is one is \
+             answered with 500; delete such objects with the feature gate {}, then call compact",
+            UNSAFE_DELETION.name
+        ));
+    }
 }
 
 async fn backup(at: &DataDir, file: &Path) -> Result<(), StartError> {
@@ -226,7 +247,7 @@ async fn export(ExportFlags { to, encryption_provider_config }: &ExportFlags) ->
     let mut told = format!("{objects} objects are exported\n");
     for (what, keys) in [("left out, it is being deleted", &going), ("damaged, it cannot be read", &damaged)]
     {
-        told.extend(keys.iter().map(|key| format!("{what}: {key}\n")));
+        told.extend(keys.iter().map(|key| printable(&format!("{what}: {key}")) + "\n"));
     }
     let _ = io::stderr().write_all(told.as_bytes());
     if damaged.is_empty() {
@@ -279,7 +300,19 @@ pub(super) fn write_report(report: &Report) {
 
 /// A line on stdout. A closed pipe is no error: the exit code says the same.
 fn say(line: impl Display) {
-    let _ = writeln!(io::stdout(), "{line}");
+    let _ = writeln!(io::stdout(), "{}", printable(&line.to_string()));
+}
+
+/// Names come from what may be damaged, and a terminal obeys characters that it cannot show.
+fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\'' | '"' | '\\' => shown.push(character),
+            _ => shown.extend(character.escape_debug()),
+        }
+    }
+    shown
 }
 
 fn runtime(error: &StoreError) -> StartError {
@@ -301,6 +334,11 @@ mod tests {
             Ok(Invocation::Serve(config)) => *config,
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn damaged_names_do_not_command_a_terminal() {
+        assert_eq!(printable("a/\u{1b}[2J\0b: \"ü\" is 'new'"), "a/\\u{1b}[2J\\0b: \"ü\" is 'new'");
     }
 
     #[test]

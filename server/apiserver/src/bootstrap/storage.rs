@@ -125,6 +125,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_vocabulary_of_a_database_counts_where_none_is_given() {
+        let directory = tempfile::tempdir().unwrap();
+        let data_dir = format!("--data-dir={}", directory.path().display());
+        assert_eq!(config(&[&data_dir]).vocabulary.name, "orch");
+        let made = config(&[&data_dir, "--vocabulary=kubernetes"]);
+        open(&made).await.unwrap().shutdown().await.unwrap();
+
+        let taken = config(&[&data_dir]);
+        assert_eq!(taken.vocabulary.name, "kubernetes");
+        open(&taken).await.unwrap().shutdown().await.unwrap();
+        assert_eq!(config(&[&data_dir, "--vocabulary=orch"]).vocabulary.name, "orch");
+    }
+
+    #[tokio::test]
     async fn a_file_that_is_no_database_is_named() {
         let directory = tempfile::tempdir().unwrap();
         let config = config(&[&format!("--data-dir={}", directory.path().display())]);

@@ -1,6 +1,9 @@
 //! What is done with the kinds of a server that answers no requests, and what is printed of it.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
 
 use orch_machinery::yaml;
 use orch_runtime::Tree;
@@ -10,7 +13,7 @@ use crate::{
     bootstrap,
     config::{ConvertFlags, ImportFlags, ObjectForm, ValidateFlags, VerdictForm, Work},
     in_process::Verdict,
-    manifests,
+    manifests::{self, Manifest},
     server::{Imported, Migrated, Server},
     start_error::StartError,
 };
@@ -48,7 +51,11 @@ fn migrate(server: Server) -> Result<(), StartError> {
     let migrating = Box::pin(server.migrate());
     let migrated = super::runtime()?.block_on(bootstrap::during("migrating", migrating))?;
     let Migrated { objects, written, refused } = migrated;
-    let mut text = format!("{written} of {objects} objects are written in their storage version\n");
+    let state = match refused.len() {
+        0 => "all in their storage version".to_owned(),
+        stay => format!("{stay} stay as they were stored"),
+    };
+    let mut text = format!("{objects} objects, {state}; {written} were written anew\n");
     text.extend(refused.iter().map(|object| format!("refused: {object}\n")));
     print(&text);
     none_of(refused.len(), "objects stay as they were stored")
@@ -56,7 +63,7 @@ fn migrate(server: Server) -> Result<(), StartError> {
 
 /// Prints what a server says of manifests.
 fn validate(server: Server, flags: &ValidateFlags) -> Result<(), StartError> {
-    let manifests = manifests::read_all(&flags.files)?;
+    let manifests = some_of(&flags.files)?;
     let verdicts = super::runtime()?.block_on(server.validate(manifests))?;
     let shown = match flags.output {
         VerdictForm::Text => in_words,
@@ -65,6 +72,16 @@ fn validate(server: Server, flags: &ValidateFlags) -> Result<(), StartError> {
     print(&verdicts.iter().map(shown).collect::<String>());
     let refused = verdicts.iter().filter(|verdict| verdict.refusal.is_some()).count();
     none_of(refused, &format!("of {} objects are invalid", verdicts.len()))
+}
+
+/// The objects of these files. That there are none is no error, and often not what was meant.
+fn some_of(files: &[PathBuf]) -> Result<Vec<Manifest>, StartError> {
+    let manifests = manifests::read_all(files)?;
+    if manifests.is_empty() {
+        let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        let _ = writeln!(io::stderr(), "{}: no objects in {}", super::program_name(), names.join(", "));
+    }
+    Ok(manifests)
 }
 
 fn in_words(Verdict { place, object, warnings, refusal }: &Verdict) -> String {
@@ -97,7 +114,7 @@ fn in_json(Verdict { place, object, warnings, refusal }: &Verdict) -> String {
 
 /// Prints manifests in another version.
 fn convert(server: Server, flags: &ConvertFlags) -> Result<(), StartError> {
-    let manifests = manifests::read_all(&flags.files)?;
+    let manifests = some_of(&flags.files)?;
     let (mut text, mut faults) = (String::new(), Vec::new());
     for converted in server.convert(manifests, &flags.output_version)? {
         match (converted.object, flags.output) {

@@ -51,11 +51,17 @@ pub struct EtcdSettings {
 }
 
 impl EtcdFlags {
+    /// Whether etcd keeps the data.
+    pub fn is_used(&self) -> bool {
+        self.storage == "etcd"
+    }
+
     /// None for SQLite.
     pub fn check(self) -> Result<Option<EtcdSettings>, StartError> {
-        let Self { storage, etcd_servers, access } = self;
+        let is_used = self.is_used();
+        let Self { etcd_servers, access, .. } = self;
         let wrong = |flag: &'static str, problem: &str| Err(StartError::configuration(flag, problem));
-        if storage != "etcd" {
+        if !is_used {
             let is_given = !etcd_servers.is_empty() || access.etcd_cafile.is_some();
             let is_given = is_given || access.etcd_certfile.is_some() || access.etcd_keyfile.is_some();
             let problem = "a flag of etcd is given, which needs --storage=etcd";

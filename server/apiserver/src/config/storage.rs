@@ -54,6 +54,24 @@ pub struct StorageFlags {
     etcd: EtcdFlags,
 }
 
+impl StorageFlags {
+    /// The vocabulary of the database that is there already. Nothing where there is none, or where it cannot
+    /// be read: who opens it says why.
+    pub fn vocabulary(&self) -> Option<String> {
+        let database = database_in(&self.data_dir);
+        if self.etcd.is_used() || !database.exists() {
+            return None;
+        }
+        let read = || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+            runtime.block_on(Box::pin(orch_storage_sqlite::vocabulary(&database))).ok()
+        };
+        // On a thread of its own: who reads flags may be in a runtime, which cannot wait for another one.
+        let read = std::thread::scope(|scope| scope.spawn(read).join());
+        read.ok().flatten().map(|name| name.to_string())
+    }
+}
+
 /// Where the data is, and how much of the past is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StorageConfig {

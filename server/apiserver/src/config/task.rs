@@ -130,8 +130,10 @@ static SUBCOMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "repair",
         does: "Makes a new database of every row that can be read",
-        details: "names what is lost, and keeps the old files. The server must not be running. Exit code 0 \
-                  where there is a sound database now, 1 where there is not, 2 where nothing was done",
+        details: "names what is lost, and keeps the old files. Rows stay damaged whose object is known and \
+                  whose value is not; `check` names them afterwards too. The server must not be running. Exit \
+                  code 0 where there is a database of what could be read now, 1 where there is not, 2 where \
+                  nothing was done",
         arguments: RepairFlags::augment_args,
         read: |matches| RepairFlags::from_arg_matches(matches).map(Task::Repair),
     },

@@ -450,6 +450,12 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
         (&["--nonsense"][..], "unexpected argument '--nonsense' found; --help lists all flags"),
         (&["surplus"], "unrecognized subcommand 'surplus'; --help lists all flags"),
         (&["bakcup"], "unrecognized subcommand 'bakcup' (did you mean backup?); --help lists all flags"),
+        (&["backup"], "the following required arguments were not provided: <FILE>; --help lists all flags"),
+        (
+            &["migrate-storage"],
+            "the following required arguments were not provided: --from <PLACE>, --to <PLACE>; \
+             --help lists all flags",
+        ),
         (
             &["man", "bakcup"],
             "invalid value 'bakcup' for '[SUBCOMMAND]' (one of: check, repair, backup, restore, compact, \
@@ -572,10 +578,15 @@ fn what_is_wrong_is_one_line_with_a_remedy() {
 
 #[test]
 fn help_and_version_are_shown() {
-    for (flag, expected) in [("--help", "--bind-address <IP>"), ("--version", env!("CARGO_PKG_VERSION"))] {
-        match read(&[flag]) {
+    for (arguments, expected) in [
+        (&["--help"][..], "--bind-address <IP>"),
+        (&["help"], "--bind-address <IP>"),
+        (&["help", "repair"], "repair [OPTIONS]"),
+        (&["--version"], env!("CARGO_PKG_VERSION")),
+    ] {
+        match read(arguments) {
             Ok(Invocation::Show(text)) => assert!(text.contains(expected), "{text}"),
-            other => panic!("{flag}: {other:?}"),
+            other => panic!("{arguments:?}: {other:?}"),
         }
     }
 }

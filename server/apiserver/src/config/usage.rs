@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue};
 
-/// The parser's message in one line: what is wrong, and what may be meant.
+/// The parser's message in one line: what is wrong, what it is about, and what may be meant.
 pub fn one_line(error: &clap::Error) -> String {
     let rendered = error.to_string();
     let problem = rendered.lines().next().unwrap_or_default();
@@ -12,9 +12,13 @@ pub fn one_line(error: &clap::Error) -> String {
         Some(ContextValue::String(value)) => Some(value.clone()),
         _ => None,
     };
-    let suggested = list(ContextKind::SuggestedArg).or_else(|| list(ContextKind::SuggestedSubcommand));
+    let listed = |kinds: [ContextKind; 2]| kinds.into_iter().find_map(list);
+    // What follows a colon stands on the next lines.
+    let about = problem.ends_with(':').then(|| listed([ContextKind::PriorArg, ContextKind::InvalidArg]));
     let remedy = [
-        suggested.map(|flag| format!(" (did you mean {flag}?)")),
+        about.flatten().map(|arguments| format!(" {arguments}")),
+        listed([ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand])
+            .map(|meant| format!(" (did you mean {meant}?)")),
         list(ContextKind::ValidValue).map(|values| format!(" (one of: {values})")),
     ];
     let remedy: String = remedy.into_iter().flatten().collect();

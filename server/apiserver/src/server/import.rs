@@ -9,12 +9,13 @@ use std::{collections::HashSet, sync::Arc};
 use orch_api::core::v1::Secret;
 use orch_kinds::token_secret;
 use orch_machinery::meta::{self, Meta, MetaMut};
+use orch_meta::VOCABULARIES;
 use orch_registry::{
     catalog::{Catalog, ServedResource},
     client::Client,
     error::ApiError,
 };
-use orch_runtime::{Tree, object::Kind, resource_def::Scope};
+use orch_runtime::{Tree, object::Kind, resource_def::Scope, vocabulary::Vocabulary};
 
 use super::Server;
 use crate::{bootstrap::strip, manifests::Manifest, response::status, start_error::StartError};
@@ -47,9 +48,33 @@ impl Server {
     /// and no controller runs.
     ///
     /// # Errors
-    /// What keeps the server from starting, or from closing its store.
+    /// Where manifests are in the words of another vocabulary, before anything is made; what keeps the server
+    /// from starting, or from closing its store.
     pub async fn import(self, manifests: Vec<Manifest>) -> Result<Imported, StartError> {
+        for manifest in &manifests {
+            self.refuse_other_words(manifest)?;
+        }
         Box::pin(self.instead_of_serving("import", async |client| create_all(client, manifests).await)).await
+    }
+
+    /// An object under a name that another vocabulary has for a group of this server would be refused, and so
+    /// would most of its file: names of labels, namespaces and roles are others too.
+    fn refuse_other_words(&self, manifest: &Manifest) -> Result<(), StartError> {
+        let Some((group, _)) = meta::api_version(&manifest.tree).split_once('/') else { return Ok(()) };
+        let own = self.config.vocabulary;
+        let has =
+            |vocabulary: &Vocabulary| self.tables.iter().any(|def| vocabulary.group(def.group) == group);
+        match VOCABULARIES.iter().find(|other| has(other)) {
+            Some(other) if !has(own) => {
+                let problem = format!(
+                    "{group} is a word of the vocabulary {}, and the import is made in that of {}; give \
+                     --vocabulary {}, and a data directory that is new or has this vocabulary",
+                    other.name, own.name, other.name
+                );
+                Err(StartError::configuration(&manifest.place, problem))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use orch_registry::{catalog::ServedResource, client::Client, migration};
 use orch_storage::Object;
 
 use super::Server;
-use crate::{enablement::Enablement, response::status, start_error::StartError};
+use crate::{bootstrap::must_exist, enablement::Enablement, response::status, start_error::StartError};
 
 /// How many objects are written at the same time: the store writes them together.
 const AT_ONCE: usize = 64;
@@ -32,8 +32,11 @@ impl Server {
     /// again.
     ///
     /// # Errors
-    /// What keeps the server from starting, or from closing its store.
+    /// Where there is no database; what keeps the server from starting, or from closing its store.
     pub async fn migrate(mut self) -> Result<Migrated, StartError> {
+        if self.config.storage.etcd.is_none() {
+            must_exist(self.config.storage.database())?;
+        }
         // Objects are stored whether or not a version of their kind is served.
         self.config.enablement = Enablement::everything();
         Box::pin(self.instead_of_serving("migrate", migrate_all)).await

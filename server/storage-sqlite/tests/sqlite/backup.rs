@@ -160,12 +160,20 @@ async fn copies_without_a_name_leave_nothing() {
         assert!(report.is_clean() && report.objects == 1, "{report:?}");
         let target = DataDir::new();
         restore(copy, Path::new("copy"), &target.path()).await.unwrap();
+        let mut left = names(target.directory());
+        left.sort();
+        assert_eq!(left, ["store.db", "store.db.lock", "store.db.mark"], "the draft leaves nothing");
         assert_eq!(listing(&target.open().await).len(), 1);
     }
     assert_eq!([dead, living, other].map(|file| file.exists()), [false, true, true]);
-    let files = fs::read_dir(data.directory()).unwrap().map(|entry| entry.unwrap().file_name());
-    let copies: Vec<_> = files.filter(|name| name.to_string_lossy().contains("copy")).collect();
+    let mut copies = names(data.directory());
+    copies.retain(|name| name.contains("copy"));
     assert_eq!(copies.len(), 2, "{copies:?}");
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// A copy that cannot be read is no fault of the new database, and leaves none.
