@@ -19,7 +19,7 @@ use crate::connection::{Endpoint, Messages, Sender};
 use crate::connections::{CONNECT_TIMEOUT, Connected, Connections};
 use crate::failure::Failure;
 use crate::message::{Decode, Encode};
-use crate::tls::{self, TlsFiles};
+use crate::tls::{Tls, TlsFiles};
 use crate::versions::Versions;
 
 pub(crate) const RANGE: &str = "/etcdserverpb.KV/Range";
@@ -63,7 +63,7 @@ impl Client {
     /// Connects to nobody yet.
     pub(crate) fn new(urls: &[String], files: &TlsFiles) -> Result<Self, StoreError> {
         let is_secured = urls.iter().any(|url| url.starts_with("https:"));
-        let tls = if is_secured { Some(tls::config(files)?) } else { None };
+        let tls = if is_secured { Some(Arc::new(Tls::new(files)?)) } else { None };
         let endpoints: Vec<_> =
             urls.iter().map(|url| Endpoint::parse(url, tls.as_ref())).collect::<Result<_, _>>()?;
         if endpoints.is_empty() {

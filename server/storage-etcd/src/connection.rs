@@ -12,12 +12,13 @@ use hyper::body::{Body, Frame};
 use hyper::client::conn::http2::{Builder, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use orch_storage::StoreError;
-use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio_rustls::TlsConnector;
+
+use crate::tls::Tls;
 
 /// How often a silent connection is asked whether it lives. etcd closes one that asks more often than every
 /// 5 seconds.
@@ -37,7 +38,7 @@ pub(crate) struct Endpoint {
     authority: Authority,
     host: String,
     port: u16,
-    tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+    tls: Option<(Arc<Tls>, ServerName<'static>)>,
 }
 
 /// Sends requests over one connection, any number at a time.
@@ -51,7 +52,7 @@ pub(crate) enum Messages {
 
 impl Endpoint {
     /// `http://host:port` or `https://host:port`.
-    pub(crate) fn parse(url: &str, tls: Option<&Arc<ClientConfig>>) -> Result<Self, StoreError> {
+    pub(crate) fn parse(url: &str, tls: Option<&Arc<Tls>>) -> Result<Self, StoreError> {
         let wrong = |problem| StoreError::Unavailable { detail: format!("{url:?} {problem}").into() };
         let uri: Uri = url.parse().map_err(|_| wrong("is no address"))?;
         let authority = uri.authority().ok_or_else(|| wrong("has no host"))?;
@@ -62,9 +63,9 @@ impl Endpoint {
         let scheme = uri.scheme_str().unwrap_or_default();
         let tls = match (scheme, tls) {
             ("http", _) => None,
-            ("https", Some(config)) => {
+            ("https", Some(tls)) => {
                 let name = ServerName::try_from(host.clone());
-                Some((Arc::clone(config), name.map_err(|_| wrong("has a host that no certificate names"))?))
+                Some((Arc::clone(tls), name.map_err(|_| wrong("has a host that no certificate names"))?))
             }
             ("https", None) => return Err(wrong("needs the authorities that vouch for etcd")),
             _ => return Err(wrong("does not begin with http:// or https://")),
@@ -89,8 +90,8 @@ impl Endpoint {
     pub(crate) async fn connect(&self) -> Result<Sender, String> {
         let stream = TcpStream::connect((self.host.as_str(), self.port)).await.map_err(said)?;
         stream.set_nodelay(true).map_err(said)?;
-        let Some((config, name)) = &self.tls else { return handshake(stream).await };
-        let connector = TlsConnector::from(Arc::clone(config));
+        let Some((tls, name)) = &self.tls else { return handshake(stream).await };
+        let connector = TlsConnector::from(tls.current());
         handshake(connector.connect(name.clone(), stream).await.map_err(said)?).await
     }
 }
