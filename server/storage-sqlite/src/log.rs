@@ -106,8 +106,8 @@ impl Log {
         Ok(true)
     }
 
-    /// Returns up to `pages` unused pages, where the database is longer than a file of `bytes`. Returns whether
-    /// it became shorter.
+    /// Returns up to `pages` unused pages, where the database is longer than a file of `bytes`. Returns
+    /// whether it became shorter.
     pub(crate) async fn shorten(&mut self, bytes: u64, pages: u64) -> Result<bool, sqlx::Error> {
         let (unused, all) = self.pages().await?;
         let pages = pages.min(unused).min(all.saturating_sub(bytes / schema::PAGE as u64));
@@ -149,7 +149,8 @@ impl Log {
     }
 
     /// Says that the write-ahead log belongs to the database from now on; it is in the file itself when it is
-    /// copied. To be called before the first write. `absent` is the number of revisions up to the newest that have no row.
+    /// copied. To be called before the first write. `absent` is the number of revisions up to the newest that
+    /// have no row.
     pub(crate) async fn begin_use(&mut self, absent: u64) -> Result<(), sqlx::Error> {
         sqlx::query(
             "INSERT INTO meta VALUES ('state', ?1), ('absent',

@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "no draft is left");
     }
 
-    /// Without room for another file, the one that is there says what comes next; not that of another database.
+    /// Without room for another file, that which is there says what comes next; not that of another store.
     #[test]
     fn goes_on_where_there_is_no_room() {
         let directory = tempfile::tempdir().unwrap();
