@@ -100,7 +100,8 @@ pub fn respond(
             }
         }
         Answer::Watch(stream) => {
-            let body = watch_body::body(*stream, representation, Arc::clone(core), open());
+            let work = style.large_work.clone();
+            let body = watch_body::body(*stream, representation, Arc::clone(core), work, open());
             stream_of(style, body)
         }
     })

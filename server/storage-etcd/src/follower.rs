@@ -130,8 +130,8 @@ impl Follower {
     }
 
     /// Compares memory with what is in etcd, where the watch cannot go on because history is gone. Watches
-    /// that are open are told the differences, but end where objects are gone: nobody knows any more when each
-    /// of them went. Whoever asks for an older version has to start again. Returns the revision to watch from.
+    /// that are open are told the differences, but end where objects are gone: nobody knows now when they
+    /// went. Whoever asks for an older version has to start again. Returns the revision to watch from.
     async fn resync(&mut self) -> u64 {
         tracing::warn!("etcd has compacted history that was not read yet: reading everything again");
         let mut pause = Duration::from_millis(100);

@@ -97,7 +97,7 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
         let begun = log.begin_history(revision, rows).await;
         begun.map_err(|error| schema::at_start(&config.path, &error))?;
         tracing::warn!(%revision, "a new history begins");
-        meta.compacted = revision;
+        (meta.compacted, meta.is_open) = (revision, false);
     }
     let loaded = load(&mut log, &meta, &config).await?;
     let Loaded { memory: memory_writer, garbage, found } = loaded;
@@ -125,7 +125,8 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
     let checkpointer = Checkpointer::start(&config, control.downgrade()).await?;
     let absent = found.newest.get().saturating_sub(found.rows);
     let patrol = Patrol::start(config.path.clone(), findings);
-    let opened = Opened { lock, log, mark, memory: memory_writer, garbage, absent, patrol };
+    let was_open = meta.is_open;
+    let opened = Opened { lock, log, mark, memory: memory_writer, garbage, absent, was_open, patrol };
     let writer = Writer::new(config, opened, checkpointer);
     tokio::spawn(writer.run(request_queue, control_queue, end));
     Ok(Storage::new(memory, Arc::new(sqlite)))

@@ -97,16 +97,34 @@ impl Log {
     /// Returns up to `pages` unused pages to the file system. Returns whether more should follow: at least a
     /// quarter of the file is unused.
     pub(crate) async fn vacuum(&mut self, pages: u32) -> Result<bool, sqlx::Error> {
-        let (unused, all): (i64, i64) =
-            sqlx::query_as("SELECT freelist_count, page_count FROM pragma_freelist_count, pragma_page_count")
-                .fetch_one(&mut self.connection)
-                .await?;
-        if unused < i64::from(pages) || unused * 4 < all {
+        let (unused, all) = self.pages().await?;
+        if unused < u64::from(pages) || unused * 4 < all {
             return Ok(false);
         }
         let vacuum = format!("PRAGMA incremental_vacuum({pages})");
         sqlx::raw_sql(AssertSqlSafe(vacuum)).execute(&mut self.connection).await?;
         Ok(true)
+    }
+
+    /// Returns up to `pages` unused pages, where the database is longer than a file of `bytes`. Returns
+    /// whether it became shorter.
+    pub(crate) async fn shorten(&mut self, bytes: u64, pages: u64) -> Result<bool, sqlx::Error> {
+        let (unused, all) = self.pages().await?;
+        let pages = pages.min(unused).min(all.saturating_sub(bytes / schema::PAGE as u64));
+        if pages > 0 {
+            let vacuum = format!("PRAGMA incremental_vacuum({pages})");
+            sqlx::raw_sql(AssertSqlSafe(vacuum)).execute(&mut self.connection).await?;
+        }
+        Ok(self.pages().await?.1 < all)
+    }
+
+    /// How many pages are unused, and how many there are.
+    async fn pages(&mut self) -> Result<(u64, u64), sqlx::Error> {
+        let pages: (i64, i64) =
+            sqlx::query_as("SELECT freelist_count, page_count FROM pragma_freelist_count, pragma_page_count")
+                .fetch_one(&mut self.connection)
+                .await?;
+        Ok((pages.0 as u64, pages.1 as u64))
     }
 
     /// Writes the file anew: unused pages go back to the file system, and nothing is left of rows that were
@@ -130,8 +148,9 @@ impl Log {
         checkpoint(&mut self.connection).await
     }
 
-    /// Says in the database file itself that the write-ahead log belongs to it from now on. To be called
-    /// before the first write. `absent` is the number of revisions up to the newest that have no row.
+    /// Says that the write-ahead log belongs to the database from now on; it is in the file itself when it is
+    /// copied. To be called before the first write. `absent` is the number of revisions up to the newest that
+    /// have no row.
     pub(crate) async fn begin_use(&mut self, absent: u64) -> Result<(), sqlx::Error> {
         sqlx::query(
             "INSERT INTO meta VALUES ('state', ?1), ('absent',
@@ -142,7 +161,7 @@ impl Log {
         .bind(absent.to_string())
         .execute(&mut self.connection)
         .await?;
-        self.checkpoint().await.map(drop)
+        Ok(())
     }
 
     /// Says that the database file alone is everything. To be called last, before it is closed.

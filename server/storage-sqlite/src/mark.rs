@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 use orch_storage::{Revision, StoreError};
 use tokio::task::JoinHandle;
 
+use crate::disk;
+
 /// How long the disk may be behind, at most.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// Bytes of a line, with its padding: what a disk writes as a whole.
@@ -64,13 +66,16 @@ pub(crate) fn mark_path(path: &Path) -> PathBuf {
 pub(crate) fn read(path: &Path) -> Result<Option<Marked>, StoreError> {
     let mark = mark_path(path);
     match fs::read(&mark) {
-        Ok(bytes) => {
-            let lines = (0..LINES).filter_map(|line| parse(bytes.get(line * BLOCK..line * BLOCK + LINE)?));
-            Ok(lines.max_by_key(|marked| marked.revision))
-        }
+        Ok(bytes) => Ok(newest(&bytes).map(|(_, marked)| marked)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(StoreError::NotWritable { path: mark, detail: error.to_string().into() }),
     }
+}
+
+/// The newest line that is whole: which one, and what it says.
+fn newest(bytes: &[u8]) -> Option<(usize, Marked)> {
+    let line = |line| Some((line, parse(bytes.get(line * BLOCK..line * BLOCK + LINE)?)?));
+    (0..LINES).filter_map(line).max_by_key(|(_, marked)| marked.revision)
 }
 
 impl Mark {
@@ -89,11 +94,19 @@ impl Mark {
         }
     }
 
-    /// Makes the file anew, durably, with this revision in it.
+    /// Makes the file anew, durably, with this revision in it. Where there is no room for another one, that
+    /// which is there goes on, if it is of this database: its blocks are on the disk already.
     pub(crate) fn create(&mut self, revision: Revision) -> io::Result<()> {
         let path = mark_path(&self.database);
         let draft = path.with_added_extension("new");
-        let file = File::options().create(true).truncate(true).write(true).open(&draft)?;
+        let Err(error) = self.replace(&path, &draft, revision) else { return Ok(()) };
+        // It may not be there.
+        let _ = fs::remove_file(&draft);
+        if disk::is_full(&error) && self.go_on(&path, revision) { Ok(()) } else { Err(error) }
+    }
+
+    fn replace(&mut self, path: &Path, draft: &Path, revision: Revision) -> io::Result<()> {
+        let file = File::options().create(true).truncate(true).write(true).open(draft)?;
         // It may be read by the same users as the database.
         file.set_permissions(self.database.metadata()?.permissions())?;
         for line in 0..LINES {
@@ -102,10 +115,24 @@ impl Mark {
             file.write_all_at(&block, (line * BLOCK) as u64)?;
         }
         file.sync_all()?;
-        fs::rename(&draft, &path)?;
-        sync_directory(&path)?;
+        fs::rename(draft, path)?;
+        sync_directory(path)?;
         (self.file, self.marked, self.synced) = (Some(Arc::new(file)), revision, revision);
         Ok(())
+    }
+
+    /// Takes the file that is there. Returns whether it is of this database, which has come to `revision`.
+    fn go_on(&mut self, path: &Path, revision: Revision) -> bool {
+        let (Ok(bytes), Ok(file)) = (fs::read(path), File::options().write(true).open(path)) else {
+            return false;
+        };
+        let Some((line, marked)) = newest(&bytes) else { return false };
+        let is_ours = marked.cluster_uid == self.cluster_uid && marked.revision <= revision;
+        if is_ours {
+            self.line = (line + 1) % LINES;
+            (self.file, self.marked, self.synced) = (Some(Arc::new(file)), marked.revision, marked.revision);
+        }
+        is_ours
     }
 
     /// Whether there is a file to write to.
@@ -208,6 +235,27 @@ mod tests {
         }
         mark.close().await;
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "no draft is left");
+    }
+
+    /// Without room for another file, that which is there says what comes next; not that of another store.
+    #[test]
+    fn goes_on_where_there_is_no_room() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("store.db");
+        File::create(&database).unwrap();
+        let mut first = Mark::of(&database, "uid".into());
+        first.create(Revision::new(5)).unwrap();
+        first.raise(Revision::new(6));
+        let path = mark_path(&database);
+        for (uid, revision, is_ours) in [("other", 9, false), ("uid", 4, false), ("uid", 6, true)] {
+            let mut mark = Mark::of(&database, uid.into());
+            assert_eq!(mark.go_on(&path, Revision::new(revision)), is_ours, "{uid} {revision}");
+            mark.raise(Revision::new(7));
+            assert_eq!(read(&database).unwrap(), Some(marked(if is_ours { 7 } else { 6 })));
+            let older = fs::read(&path).unwrap();
+            let older = parse(&older[if is_ours { 0 } else { BLOCK }..][..LINE]).unwrap();
+            assert_eq!(older, marked(if is_ours { 6 } else { 5 }), "the newest line was left alone");
+        }
     }
 
     /// A line that a power cut left half-written, whatever is in it, leaves the line before it.

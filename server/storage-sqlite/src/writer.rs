@@ -4,6 +4,7 @@
 //! load, the less each write costs. Between transactions the task drops rows that history no longer needs, a
 //! few at a time.
 
+mod copying;
 mod room;
 
 use std::collections::VecDeque;
@@ -41,15 +42,8 @@ const DROPS_ON_TICK: usize = 16;
 const VACUUM_PAGES: u32 = 256;
 /// How long the writer waits for more writes after a batch, at most.
 const WAIT_FOR_MORE: Duration = Duration::from_millis(1);
-/// How often, and after which time each, the write-ahead log is copied anew where somebody else is at it.
-const COPY_TRIES: u32 = 100;
-const COPY_AGAIN: Duration = Duration::from_millis(10);
 /// How long history is kept while the disk is full: deletions can use what it holds.
 const SHORT_HISTORY: Duration = Duration::from_secs(1);
-/// How long nothing was written when the write-ahead log is copied although it is short; and after how long
-/// it is copied if there is always a little to write.
-const IDLE: Duration = Duration::from_secs(2);
-const LONGEST_WITHOUT_COPY: Duration = Duration::from_secs(30);
 /// About how many bytes a row has beside its value.
 const ROW_OVERHEAD: usize = 128;
 
@@ -62,12 +56,18 @@ pub(crate) struct Writer {
     /// How many revisions have no row, as long as that is not written down: until the first write. From then
     /// on the database file says that it is in use.
     absent: Option<u64>,
+    /// The database file said that it is in use when it was opened.
+    was_open: bool,
     /// Rows to drop, oldest event first.
     garbage: VecDeque<Garbage>,
     checkpointer: Checkpointer,
     patrol: Patrol,
     reserve: Reserve,
     room: Room,
+    /// The disk had little room the last time somebody looked.
+    is_tight: bool,
+    /// All was done that makes room, and nothing was written since.
+    resorted: bool,
     /// Bytes written since the checkpointer was last woken.
     written: u64,
     last_write: Instant,
@@ -90,12 +90,14 @@ pub(crate) struct Opened {
     pub(crate) garbage: Vec<Garbage>,
     /// How many revisions have no row.
     pub(crate) absent: u64,
+    /// Whether the database file said that it is in use.
+    pub(crate) was_open: bool,
     pub(crate) patrol: Patrol,
 }
 
 impl Writer {
     pub(crate) fn new(config: SqliteConfig, opened: Opened, checkpointer: Checkpointer) -> Self {
-        let Opened { lock, log, mark, memory, garbage, absent, patrol } = opened;
+        let Opened { lock, log, mark, memory, garbage, absent, was_open, patrol } = opened;
         let garbage = garbage.into();
         let reserve = Reserve::beside(&config.path, config.reserve_bytes);
         let room = if reserve.is_kept() { Room::Reserved } else { Room::Unreserved };
@@ -108,11 +110,14 @@ impl Writer {
             mark,
             memory,
             absent: Some(absent),
+            was_open,
             garbage,
             checkpointer,
             patrol,
             reserve,
             room,
+            is_tight: false,
+            resorted: false,
             written,
             last_write: Instant::now(),
             last_copy: Instant::now(),
@@ -173,58 +178,52 @@ impl Writer {
         drop(finished);
     }
 
-    /// Commits `requests` in as few transactions as their size allows.
+    /// Commits `requests` in as few transactions as their size and the room on the disk allow.
     async fn commit_all(&mut self, requests: &mut Vec<Request>) {
         while !requests.is_empty() {
             let mut bytes = 0;
             let fitting = requests.iter().take_while(|request| {
                 bytes += request.write.change.body().size();
-                bytes <= self.config.batch_bytes
+                bytes <= self.batch_bytes()
             });
             let count = fitting.count().max(1);
             let part: Vec<Request> = requests.drain(..count).collect();
-            self.commit(part).await;
+            let again = self.commit(part).await;
+            requests.splice(..0, again);
         }
     }
 
     /// Commits `requests` in one transaction and answers them. Refused ones are answered after the commit
     /// too, because the write that they lost against may be in the same transaction. When the disk is full,
-    /// the writes that free space are tried again without the others.
-    async fn commit(&mut self, mut requests: Vec<Request>) {
-        let mut last_resort = false;
-        loop {
-            if self.room == Room::Short {
-                self.refuse_growth(&mut requests);
-            }
-            let again: Vec<Option<Write>> =
-                requests.iter().map(|request| room::to_try_again(&request.write)).collect();
-            let mut batch = self.memory.batch(self.config.clock.now());
-            let results: Vec<_> =
-                requests.into_iter().map(|Request { write, reply }| (reply, batch.add(write))).collect();
-            let persisted = if batch.accepted().is_empty() { Ok(()) } else { self.persist(&batch).await };
-            if let Err(full @ StoreError::DiskFull { .. }) = &persisted
-                && self.make_room(&mut last_resort).await
-            {
-                requests = Vec::new();
-                for ((reply, _), write) in results.into_iter().zip(again) {
-                    match write {
-                        Some(write) => requests.push(Request { write, reply }),
-                        None => answer(reply, Err(full.clone())),
-                    }
-                }
-                continue;
-            }
-            let published = persisted.is_ok().then(|| self.memory.publish(batch));
-            for (reply, result) in results {
-                answer(reply, persisted.clone().and(result));
-            }
-            // After the answers: there may be thousands of watches to wake, and the callers need not wait for
-            // that.
-            if let Some(published) = published {
-                self.memory.wake(&published);
-            }
-            return;
+    /// the writes that free space are returned: there may be room for them now, without the others.
+    async fn commit(&mut self, mut requests: Vec<Request>) -> Vec<Request> {
+        if self.room == Room::Short {
+            self.refuse_growth(&mut requests);
         }
+        let again: Vec<Option<Write>> =
+            requests.iter().map(|request| room::to_try_again(&request.write)).collect();
+        let mut batch = self.memory.batch(self.config.clock.now());
+        let results: Vec<_> =
+            requests.into_iter().map(|Request { write, reply }| (reply, batch.add(write))).collect();
+        let persisted = if batch.accepted().is_empty() { Ok(()) } else { self.persist(&batch).await };
+        if let Err(full @ StoreError::DiskFull { .. }) = &persisted
+            && self.make_room().await
+        {
+            let again = results.into_iter().zip(again);
+            return again
+                .filter_map(|((reply, _), write)| room::again_or_refused(reply, write, full))
+                .collect();
+        }
+        let published = persisted.is_ok().then(|| self.memory.publish(batch));
+        for (reply, result) in results {
+            answer(reply, persisted.clone().and(result));
+        }
+        // After the answers: there may be thousands of watches to wake, and the callers need not wait for
+        // that.
+        if let Some(published) = published {
+            self.memory.wake(&published);
+        }
+        Vec::new()
     }
 
     async fn persist(&mut self, batch: &Batch) -> Result<(), StoreError> {
@@ -243,12 +242,13 @@ impl Writer {
             }
             return Err(error);
         }
+        self.resorted = false;
         // Before anybody is told; and after the sync, so that the mark is never ahead of the log.
         self.mark.raise(batch.accepted().last().map_or(Revision::ZERO, |write| write.event.revision()));
         self.last_write = Instant::now();
         let bytes: usize =
             batch.accepted().iter().map(|write| write.event.object().size() + ROW_OVERHEAD).sum();
-        self.count_written(bytes).await;
+        self.count_commit(bytes).await;
         Ok(())
     }
 
@@ -261,6 +261,14 @@ impl Writer {
         }
         if let Err(error) = self.log.begin_use(absent).await {
             return Err(self.explain(&error).await);
+        }
+        if let Err(error) = self.log.checkpoint().await {
+            // What a process left that was killed may not fit into the file. That file says already that it
+            // is in use.
+            if !self.was_open {
+                return Err(self.explain(&error).await);
+            }
+            tracing::warn!(%error, "the write-ahead log could not be copied; trying again later");
         }
         self.absent = None;
         Ok(())
@@ -365,7 +373,7 @@ impl Writer {
         self.repair().await?;
         self.begin_use().await?;
         self.config.faults.at(FaultPoint::BeforeCompaction)?;
-        let count = self.garbage.len().min(DROP_ROWS);
+        let count = self.garbage.len().min(self.rows_to_drop());
         let (rows, _) = self.garbage.make_contiguous().split_at(count);
         let dropped = self.log.drop_rows(rows).await;
         if let Err(error) = dropped {
@@ -374,69 +382,8 @@ impl Writer {
         }
         self.garbage.drain(..count);
         self.shrinkable = true;
-        self.count_written(count * ROW_OVERHEAD).await;
+        self.count_dropped(count).await;
         self.config.faults.at(FaultPoint::AfterCompaction)
-    }
-
-    /// Copies a write-ahead log that is short, so that little is left in it when nothing is written; and
-    /// gives back what it grew under load.
-    async fn copy_when_idle(&mut self) {
-        let is_idle = self.last_write.elapsed() > IDLE;
-        if self.written > 0 && (is_idle || self.last_copy.elapsed() > LONGEST_WITHOUT_COPY) {
-            self.wake_checkpointer();
-        }
-        let length = wal::wal_path(&self.config.path).metadata().map_or(0, |wal| wal.len());
-        if is_idle
-            && length > self.config.wal_limit()
-            && let Err(error) = self.log.truncate(self.config.busy_timeout).await
-        {
-            tracing::warn!(%error, "the write-ahead log could not be shortened; trying again later");
-        }
-    }
-
-    async fn checkpoint(&mut self) {
-        if let Err(error) = self.log.checkpoint().await {
-            tracing::warn!(%error, "the write-ahead log could not be copied; trying again later");
-        }
-    }
-
-    /// Counts a transaction of `bytes`. The write-ahead log grows by whole pages: those that it fills, and
-    /// the last one.
-    async fn count_written(&mut self, bytes: usize) {
-        self.written += bytes as u64 + schema::PAGE as u64;
-        if self.written < self.config.checkpoint_bytes {
-            return;
-        }
-        if disk::room(&self.config.path).is_some_and(|room| room < self.config.wal_limit()) {
-            self.copy_all().await;
-        } else {
-            self.wake_checkpointer();
-        }
-    }
-
-    /// Copies all of the write-ahead log before the next commit, so that it starts over on blocks that it has
-    /// already. Where there is little room it must stay shorter than the reserve: to copy it takes room, and
-    /// until it is copied every deletion makes it longer.
-    async fn copy_all(&mut self) {
-        self.written = 0;
-        self.last_copy = Instant::now();
-        for _ in 0..COPY_TRIES {
-            match self.log.checkpoint().await {
-                Ok(true) => return,
-                // Another connection copies, or reads what it ends with.
-                Ok(false) => tokio::time::sleep(COPY_AGAIN).await,
-                Err(error) => {
-                    tracing::warn!(%error, "the write-ahead log could not be copied; trying again later");
-                    return;
-                }
-            }
-        }
-    }
-
-    fn wake_checkpointer(&mut self) {
-        self.written = 0;
-        self.last_copy = Instant::now();
-        self.checkpointer.wake();
     }
 
     /// Ends everything that uses the database, then closes and unlocks it.

@@ -95,44 +95,107 @@ async fn probes_are_answered_beside_writes_that_make_much_work() {
     }
 }
 
-/// An object that is asked for as it is stored costs nothing; in every other form it is written anew, alone
-/// and in a list.
+/// A config map with many entries, near the limit of what is stored.
+fn large_map() -> Value {
+    let mut object = config_map("large", "");
+    let entries = (0..20_000).map(|n| (format!("k{n}"), json!("x".repeat(50))));
+    object["data"] = entries.collect::<serde_json::Map<_, _>>().into();
+    object
+}
+
+/// Sends a request again and again, until the answer is not that of a server that goes on.
+fn repeat(
+    client: Client,
+    method: Method,
+    path: String,
+    accept: &'static str,
+    body: Option<(&'static str, Bytes)>,
+) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        loop {
+            let mut request = client.request(method.clone(), &path).header("accept", accept);
+            if let Some((media_type, body)) = &body {
+                request = request.body(media_type, body.clone());
+            }
+            match request.patience(Duration::from_mins(2)).try_send().await {
+                Ok(answer) if matches!(answer.status, 200 | 201 | 409) => {}
+                _ => return,
+            }
+        }
+    })
+}
+
+/// What clients ask for beside writes that create: of an object that is large already, and of the server
+/// itself.
+#[tokio::test]
+async fn probes_are_answered_beside_updates_and_reviews() {
+    const JSON: &str = "application/json";
+    let item = format!("{CONFIG_MAPS}/large");
+    let many: Value = (0..60_000).map(|n| json!(format!("group{n}"))).collect();
+    let access = json!({"spec": {"user": "u", "groups": many,
+        "resourceAttributes": {"verb": "get", "resource": "pods", "namespace": "default"}}});
+    let token = json!({"spec": {"token": "x".repeat(100_000), "audiences": many}});
+    let labels = json!({"metadata": {"labels": {"a": "b"}}, "data": {"k7": "y"}});
+    let idle = TestServer::start().await;
+    for (method, path, media_type, body) in [
+        (Method::PUT, &*item, JSON, large_map()),
+        (Method::PATCH, &item, "application/strategic-merge-patch+json", labels.clone()),
+        (Method::PATCH, &item, "application/merge-patch+json", labels),
+        (Method::POST, "/apis/authorization.orch.io/v1/subjectaccessreviews", JSON, access),
+        (Method::POST, "/apis/authentication.orch.io/v1/tokenreviews", JSON, token),
+    ] {
+        let mut server = TestServer::start().await;
+        server.admin().post(CONFIG_MAPS, &large_map()).await.expect(201);
+        let body = Bytes::from(body.to_string());
+        let writers: Vec<_> = (0..4)
+            .map(|_| {
+                let body = Some((media_type, body.clone()));
+                repeat(server.admin(), method.clone(), path.to_owned(), JSON, body)
+            })
+            .collect();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        probes_are_prompt(&server, &idle, &format!("{method} {path}")).await;
+        assert!(writers.iter().all(|writer| !writer.is_finished()), "{method} {path}: not all are answered");
+        server.kill().await;
+    }
+}
+
+/// An object that is asked for as it is stored costs nothing; in every other form it is written anew: alone,
+/// in a list, and in each watch that begins with it.
 #[tokio::test]
 async fn probes_are_answered_beside_reads_of_a_large_object_in_other_forms() {
+    const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+    const WATCH: &str = "?watch=true&timeoutSeconds=1";
     let idle = TestServer::start().await;
     for (query, accept) in [
         ("/large", "application/yaml"),
         ("/large?pretty=true", "application/json"),
-        ("/large", "application/vnd.kubernetes.protobuf"),
+        ("/large", PROTOBUF),
         ("", "application/yaml"),
         ("?pretty=true", "application/json"),
-        ("", "application/vnd.kubernetes.protobuf"),
+        ("", PROTOBUF),
+        (WATCH, "application/json"),
+        (WATCH, PROTOBUF),
+        (WATCH, "application/json;as=Table;v=v1;g=meta.k8s.io"),
+        (WATCH, "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"),
     ] {
         let mut server = TestServer::start().await;
         let admin = server.admin();
-        let mut object = config_map("large", "");
-        object["data"] = (0..20_000)
-            .map(|n| (format!("k{n}"), json!("x".repeat(50))))
-            .collect::<serde_json::Map<_, _>>()
-            .into();
-        admin.post(CONFIG_MAPS, &object).await.expect(201);
-        let readers: Vec<_> = (0..50)
-            .map(|_| {
-                let (client, path) = (server.admin(), format!("{CONFIG_MAPS}{query}"));
-                tokio::spawn(async move {
-                    loop {
-                        let request = client.request(Method::GET, &path).header("accept", accept);
-                        let answer = request.patience(Duration::from_mins(2)).try_send().await;
-                        if !matches!(answer, Ok(answer) if answer.status == 200) {
-                            return;
-                        }
-                    }
-                })
-            })
+        admin.post(CONFIG_MAPS, &large_map()).await.expect(201);
+        let (clients, is_watch) = (if query == WATCH { 12 } else { 50 }, query == WATCH);
+        let readers: Vec<_> = (0..clients)
+            .map(|_| repeat(server.admin(), Method::GET, format!("{CONFIG_MAPS}{query}"), accept, None))
             .collect();
+        // Watches are told of changes too.
+        let change = Bytes::from_static(br#"{"data":{"k7":"y","k8":null}}"#);
+        let writer = is_watch.then(|| {
+            let body = Some(("application/merge-patch+json", change));
+            repeat(server.admin(), Method::PATCH, format!("{CONFIG_MAPS}/large"), "application/json", body)
+        });
         tokio::time::sleep(Duration::from_millis(300)).await;
         probes_are_prompt(&server, &idle, &format!("reads as {accept}{query}")).await;
-        assert!(readers.iter().all(|reader| !reader.is_finished()), "{accept}: not all are answered");
+        let all = readers.iter().chain(&writer);
+        assert!(all.into_iter().all(|client| !client.is_finished()), "{accept}: not all are answered");
         server.kill().await;
     }
 }

@@ -15,7 +15,7 @@ use orch_runtime::{Tree, type_def::TypeDef};
 use serde_json::json;
 
 use super::{
-    chunks::{CHUNK, Chunks, CutOff},
+    chunks::{CHUNK, Chunks, CutOff, Turn},
     list_body::meta,
     representation::{Form, METADATA_LIST},
     typed,
@@ -64,7 +64,7 @@ pub fn list(form: Form, list: List) -> Result<Chunks> {
     let mut json = Vec::new();
     meta(&list, &list.revision.to_string()).write(&mut json);
     let frame = list_frame(&form, &list.resource, &tree(&json)?, list.objects.len());
-    let mut document = ListDocument { form, list, next: 0, frame: Some(frame) };
+    let mut document = ListDocument { form, list, next: 0, frame: Some(frame), turn: Turn::default() };
     Ok(Box::new(std::iter::from_fn(move || document.chunk())))
 }
 
@@ -94,17 +94,22 @@ struct ListDocument {
     next: usize,
     /// What stands around the items; none when all is written.
     frame: Option<ListFrame>,
+    turn: Turn,
 }
 
 impl ListDocument {
     fn chunk(&mut self) -> Option<std::result::Result<Bytes, CutOff>> {
         let mut out = take(&mut self.frame.as_mut()?.start);
-        while out.len() < CHUNK {
+        if self.turn.rests() {
+            return Some(Ok(out.into()));
+        }
+        while out.len() < CHUNK && !self.turn.is_over() {
             let Some(object) = self.list.objects.get(self.next) else {
                 out.extend(self.frame.take()?.end);
                 break;
             };
             self.next += 1;
+            self.turn.reads(object);
             match typed::of_list(&self.form, &self.list, object) {
                 Ok(object) => self.write(object, &mut out),
                 Err(error) => {

@@ -15,11 +15,40 @@ use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use orch_machinery::json::pretty::Indenter;
+use orch_storage::Object;
 
 /// A piece is sent when it has this many bytes.
 pub const CHUNK: usize = 32 * 1024;
 /// Shorter bodies are not compressed: the time is worth more than the bytes.
 pub const COMPRESS_ABOVE: usize = 128 * 1024;
+
+/// So many bytes of stored objects are read in one turn: some milliseconds.
+pub const TURN: usize = 256 * 1024;
+
+/// What a list has read in this turn. A row of a table is short, however large its object is.
+#[derive(Default)]
+pub struct Turn(usize);
+
+impl Turn {
+    /// Counts an object that is read.
+    pub fn reads(&mut self, object: &Object) {
+        self.0 += object.size();
+    }
+
+    /// Whether others are to have their turn before more is read.
+    pub fn is_over(&self) -> bool {
+        self.0 >= TURN
+    }
+
+    /// Begins the next turn if this one is over. Then an empty piece is to be told.
+    pub fn rests(&mut self) -> bool {
+        let is_over = self.is_over();
+        if is_over {
+            self.0 = 0;
+        }
+        is_over
+    }
+}
 
 /// The pieces of a body; an error is the last of them. An empty piece says that there is more to do before
 /// the next one can be sent: the body waits for its next turn, so that others have theirs.

@@ -18,7 +18,7 @@ use orch_runtime::scalar::Time;
 use orch_storage::Object;
 
 use super::{
-    chunks::{CHUNK, Chunks, CutOff},
+    chunks::{CHUNK, Chunks, CutOff, Turn},
     object_text::{read, write_row},
     representation::{Form, METADATA_LIST},
 };
@@ -30,6 +30,7 @@ struct ListText {
     /// The first object that is not written yet.
     next: usize,
     now: Time,
+    turn: Turn,
     state: State,
 }
 
@@ -48,7 +49,7 @@ pub fn measured(form: Form, list: List, now: Time) -> (Chunks, Option<u64>) {
 
 /// The pieces of a list's text. To know their length, objects of other versions would have to be converted.
 pub fn chunks(form: Form, list: List, now: Time) -> Chunks {
-    let mut text = ListText { form, list, next: 0, now, state: State::Head };
+    let mut text = ListText { form, list, next: 0, now, turn: Turn::default(), state: State::Head };
     Box::new(std::iter::from_fn(move || text.chunk()))
 }
 
@@ -67,13 +68,16 @@ impl ListText {
         if self.state == State::Ended {
             return None;
         }
+        if self.turn.rests() {
+            return Some(Ok(Bytes::new()));
+        }
         // Most objects are much smaller than a piece; one that is not makes the piece larger, once.
         let mut out = Vec::with_capacity(CHUNK + CHUNK / 8);
         if self.state == State::Head {
             self.write_head(&mut out);
             self.state = State::Items;
         }
-        while out.len() < CHUNK {
+        while out.len() < CHUNK && !self.turn.is_over() {
             let Some(object) = self.list.objects.get(self.next) else {
                 self.write_end(&mut out);
                 self.state = State::Ended;
@@ -82,6 +86,9 @@ impl ListText {
             if let Err(cut_off) = write_item(&self.form, &self.list, object, self.next, self.now, &mut out) {
                 self.state = State::Ended;
                 return Some(Err(cut_off));
+            }
+            if self.form != Form::Plain {
+                self.turn.reads(object);
             }
             self.next += 1;
         }

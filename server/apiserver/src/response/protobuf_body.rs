@@ -19,7 +19,7 @@ use orch_storage::Object;
 use serde_json::json;
 
 use super::{
-    chunks::{CHUNK, Chunks, CutOff},
+    chunks::{CHUNK, Chunks, CutOff, TURN, Turn},
     representation::{Form, METADATA_LIST},
     typed::{self, Typed},
 };
@@ -70,9 +70,11 @@ pub fn frame(word: &str, document: &[u8]) -> Bytes {
 /// # Errors
 /// 500 where an object of a short list, or the list, cannot be written.
 pub fn list(form: Form, list: List, large: bool) -> Result<(Chunks, Option<u64>)> {
-    let is_short = !large && list.objects.len() <= SLICE;
+    let size: usize = list.objects.iter().map(|object| object.size()).sum();
+    let is_short = !large && size <= TURN && list.objects.len() <= SLICE;
     let frame = ListFrame { start: Vec::new(), end: Vec::new() };
-    let mut message = ListMessage { form, list, next: 0, items: 0, frame, state: State::Measures };
+    let mut message =
+        ListMessage { form, list, next: 0, items: 0, frame, turn: Turn::default(), state: State::Measures };
     let length = if is_short {
         message.measure()?;
         Some(message.begin()?)
@@ -82,7 +84,7 @@ pub fn list(form: Form, list: List, large: bool) -> Result<(Chunks, Option<u64>)
     Ok((Box::new(std::iter::from_fn(move || message.chunk())), length))
 }
 
-/// So many objects are measured in one turn.
+/// So many objects are measured in one turn at most.
 const SLICE: usize = 256;
 
 /// A list on its way to the client.
@@ -95,6 +97,7 @@ struct ListMessage {
     items: usize,
     /// What stands before and after the items and is not written yet.
     frame: ListFrame,
+    turn: Turn,
     state: State,
 }
 
@@ -107,10 +110,11 @@ enum State {
 impl ListMessage {
     fn chunk(&mut self) -> Option<std::result::Result<Bytes, CutOff>> {
         let chunk = match self.state {
+            State::Ended => return None,
+            _ if self.turn.rests() => Ok(Bytes::new()),
             State::Measures if self.next < self.list.objects.len() => self.measure().map(|()| Bytes::new()),
             State::Measures => self.begin().map(|_| Bytes::new()),
             State::Writes => self.write(),
-            State::Ended => return None,
         };
         Some(chunk.map_err(|error| {
             self.state = State::Ended;
@@ -125,6 +129,10 @@ impl ListMessage {
             let item = message(&self.form, &self.list, object)?;
             self.items += protobuf::item_head(item.len()).len() + item.len();
             self.next += 1;
+            self.turn.reads(object);
+            if self.turn.is_over() {
+                break;
+            }
         }
         Ok(())
     }
@@ -145,7 +153,7 @@ impl ListMessage {
     /// The next piece.
     fn write(&mut self) -> Result<Bytes> {
         let mut out = take(&mut self.frame.start);
-        while out.len() < CHUNK {
+        while out.len() < CHUNK && !self.turn.is_over() {
             let Some(object) = self.list.objects.get(self.next) else {
                 out.extend(take(&mut self.frame.end));
                 self.state = State::Ended;
@@ -155,6 +163,7 @@ impl ListMessage {
             out.extend(protobuf::item_head(item.len()));
             out.extend(item);
             self.next += 1;
+            self.turn.reads(object);
         }
         Ok(out.into())
     }

@@ -3,6 +3,7 @@
 
 use std::{
     convert::Infallible,
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -16,24 +17,52 @@ use orch_registry::{
     watch_stream::{WatchEvent, WatchStream},
 };
 
-use super::{chunks::CHUNK, representation::Representation, watch_frame::Framer};
-use crate::metrics::OpenWatch;
+use super::{
+    chunks::{CHUNK, TURN},
+    representation::Representation,
+    watch_frame::Framer,
+};
+use crate::{large_work::LargeWork, metrics::OpenWatch, request::weight::LARGE};
 
 /// A watch on its way to the client.
 struct WatchText {
     watch: WatchStream,
-    framer: Framer,
+    /// None while a frame is made on another thread, and where that failed.
+    framer: Option<Framer>,
+    making: Option<Making>,
+    large_work: LargeWork,
     core: Arc<Core>,
     /// A frame that did not fit into the last piece.
     left_over: Option<Bytes>,
+    /// How many bytes of objects were read in this turn.
+    read: usize,
     /// Counts the watch while it is open, and its events.
     open: OpenWatch,
 }
 
-/// A response body that ends with the watch. `open` counts the watch until then.
-pub fn body(watch: WatchStream, representation: &Representation, core: Arc<Core>, open: OpenWatch) -> Body {
+/// The frame of a large object, which takes long to make.
+type Making = Pin<Box<dyn Future<Output = Option<(Framer, Bytes)>> + Send>>;
+
+/// A response body that ends with the watch. `open` counts the watch until then. Frames that take long to
+/// make are made in `large_work`.
+pub fn body(
+    watch: WatchStream,
+    representation: &Representation,
+    core: Arc<Core>,
+    large_work: LargeWork,
+    open: OpenWatch,
+) -> Body {
     let framer = Framer::new(representation, Arc::clone(&watch.resource), watch.vocabulary);
-    Body::new(WatchText { watch, framer, core, left_over: None, open })
+    Body::new(WatchText {
+        watch,
+        framer: Some(framer),
+        making: None,
+        large_work,
+        core,
+        left_over: None,
+        read: 0,
+        open,
+    })
 }
 
 impl HttpBody for WatchText {
@@ -44,34 +73,71 @@ impl HttpBody for WatchText {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let first = match self.left_over.take() {
-            Some(frame) => frame,
-            None => match ready!(self.watch.poll_next(context)) {
-                Some(event) => self.frame(&event),
-                None => return Poll::Ready(None),
-            },
-        };
-        Poll::Ready(Some(Ok(Frame::data(self.piece(first)))))
+        if self.read >= TURN {
+            // Others have their turn first.
+            self.read = 0;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        loop {
+            let made = if let Some(frame) = self.left_over.take() {
+                Some(frame)
+            } else if let Some(making) = &mut self.making {
+                let Some((framer, frame)) = ready!(making.as_mut().poll(context)) else {
+                    return Poll::Ready(None);
+                };
+                (self.framer, self.making) = (Some(framer), None);
+                self.open.told(frame.len());
+                Some(frame)
+            } else {
+                let Some(event) = ready!(self.watch.poll_next(context)) else { return Poll::Ready(None) };
+                self.frame(event)
+            };
+            if let Some(first) = made {
+                return Poll::Ready(Some(Ok(Frame::data(self.piece(first)))));
+            }
+        }
     }
 }
 
 impl WatchText {
-    fn frame(&mut self, event: &WatchEvent) -> Bytes {
-        let core = &self.core;
-        let frame = self.framer.frame(event, &|| core.now());
-        self.open.told(frame.len());
+    /// The frame of an event; `None` where it takes long to make: then it is being made.
+    fn frame(&mut self, event: WatchEvent) -> Option<Bytes> {
         match event {
             WatchEvent::Exists(_) => self.open.told_initial(),
             WatchEvent::Bookmark { ends_initial_events: true, .. } => self.open.told_all_initial(),
             WatchEvent::Error(_) if self.watch.has_lagged() => self.open.lagged(),
             _ => {}
         }
-        frame
+        let (mut framer, now) = (self.framer.take()?, self.core.now());
+        let reads = framer.reads(&event, now);
+        if reads > LARGE {
+            let work = self.large_work.clone();
+            self.making = Some(Box::pin(async move {
+                work.run(move || async move {
+                    // A panic here would end the connection with all of its other answers.
+                    catch_unwind(AssertUnwindSafe(|| framer.frame(&event, now)))
+                        .map(|frame| (framer, frame))
+                        .ok()
+                })
+                .await
+            }));
+            return None;
+        }
+        self.read += reads;
+        let frame = framer.frame(&event, now);
+        self.framer = Some(framer);
+        self.open.told(frame.len());
+        Some(frame)
     }
 
+    /// The next frame that is there without waiting.
     fn next_known(&mut self) -> Option<Bytes> {
+        if self.making.is_some() || self.read >= TURN {
+            return None;
+        }
         let event = self.watch.next_known()?;
-        Some(self.frame(&event))
+        self.frame(event)
     }
 
     /// One frame as it is shared, or several small ones together.

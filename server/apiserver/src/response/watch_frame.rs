@@ -21,8 +21,10 @@ use orch_registry::{
     watch_stream::{self, ChangeType, WatchEvent},
 };
 use orch_runtime::{scalar::Time, vocabulary::Vocabulary};
-use orch_storage::{Event, Revision};
+use orch_storage::{Event, EventKind, Revision};
 use serde_json::json;
+
+use crate::request::weight::LARGE;
 
 use super::{
     cbor_body, object_text, protobuf_body,
@@ -83,15 +85,15 @@ impl Framer {
 
     /// The frame of an event. Rows of tables need the time. Errors become ERROR events, because the stream
     /// has begun.
-    pub fn frame(&mut self, event: &WatchEvent, now: &dyn Fn() -> Time) -> Bytes {
+    pub fn frame(&mut self, event: &WatchEvent, now: Time) -> Bytes {
         let made = match event {
             WatchEvent::Exists(object) => {
                 let resource = Arc::clone(&self.resource);
-                bytes_of(&resource, object).and_then(|stored| self.object("ADDED", stored, now()))
+                bytes_of(&resource, object).and_then(|stored| self.object("ADDED", stored, now))
             }
             WatchEvent::Changed { change, event } => self.change(*change, event, now),
             WatchEvent::Bookmark { revision, ends_initial_events } => {
-                self.bookmark(*revision, *ends_initial_events, now())
+                self.bookmark(*revision, *ends_initial_events, now)
             }
             WatchEvent::Error(error) => return self.failure(error),
         };
@@ -116,37 +118,70 @@ impl Framer {
         frame.unwrap_or_else(|| framed("ERROR", &json))
     }
 
-    fn change(&mut self, change: ChangeType, event: &Arc<Event>, now: &dyn Fn() -> Time) -> Result<Bytes> {
-        let frames = event.memo(|_| Frames::default());
-        let is_json = self.form == Form::Plain && self.media_type.syntax() == Syntax::Json;
-        if is_json && self.resource.stored_as.is_none() {
-            let kept = &frames.plain[change as usize];
-            if let Some(frame) = kept.get() {
-                return Ok(frame.clone());
+    /// How many bytes of objects are read to make the frame of an event; none where it is there already, or
+    /// is no more than a copy.
+    pub fn reads(&self, event: &WatchEvent, now: Time) -> usize {
+        match event {
+            WatchEvent::Exists(object) if !self.copies() => object.size(),
+            WatchEvent::Changed { change, event } => {
+                let departed = event
+                    .previous()
+                    .filter(|_| *change == ChangeType::Deleted && event.kind() == EventKind::Put);
+                if self.copies() && departed.is_none() {
+                    return 0;
+                }
+                let size = departed.unwrap_or(event.object()).size();
+                // To look costs more than to count a small one twice.
+                let is_kept = || self.kept(event.memo(|_| Frames::default()), *change, now).is_some();
+                if size > LARGE && is_kept() { 0 } else { size }
             }
-            let frame = framed(change.as_str(), &watch_stream::state(&self.resource, change, event)?);
-            let kept = kept.get_or_init(|| {
-                event.memo_grows(frame.len());
-                frame
-            });
-            return Ok(kept.clone());
+            WatchEvent::Exists(_) | WatchEvent::Bookmark { .. } | WatchEvent::Error(_) => 0,
         }
-        let (now, is_table) = (now(), matches!(self.form, Form::Table(..)));
-        let def = self.resource.def;
-        let key = FrameKey {
+    }
+
+    /// Whether frames hold objects as they are stored.
+    fn copies(&self) -> bool {
+        let is_json = self.form == Form::Plain && self.media_type.syntax() == Syntax::Json;
+        is_json && self.resource.stored_as.is_none()
+    }
+
+    /// The frame that was made for another watch.
+    fn kept(&self, frames: &Frames, change: ChangeType, now: Time) -> Option<Bytes> {
+        if self.copies() {
+            return frames.plain[change as usize].get().cloned();
+        }
+        frames.find(&self.key(change, now))
+    }
+
+    fn key(&self, change: ChangeType, now: Time) -> FrameKey {
+        let (def, is_table) = (self.resource.def, matches!(self.form, Form::Table(..)));
+        FrameKey {
             version: (def.group, def.version),
             form: self.form.clone(),
             media_type: self.media_type,
             change,
             with_columns: is_table && !self.columns_sent,
             at: is_table.then_some(now),
-        };
-        if let Some(frame) = frames.find(&key) {
+        }
+    }
+
+    fn change(&mut self, change: ChangeType, event: &Arc<Event>, now: Time) -> Result<Bytes> {
+        let frames = event.memo(|_| Frames::default());
+        if let Some(frame) = self.kept(frames, change, now) {
             self.columns_sent = true;
             return Ok(frame);
         }
-        let frame =
-            self.object(change.as_str(), &watch_stream::state(&self.resource, change, event)?, now)?;
+        let state = watch_stream::state(&self.resource, change, event)?;
+        if self.copies() {
+            let frame = framed(change.as_str(), &state);
+            let kept = frames.plain[change as usize].get_or_init(|| {
+                event.memo_grows(frame.len());
+                frame
+            });
+            return Ok(kept.clone());
+        }
+        let key = self.key(change, now);
+        let frame = self.object(change.as_str(), &state, now)?;
         frames.keep(event, key, &frame);
         Ok(frame)
     }

@@ -2,11 +2,12 @@
 //! passes.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use orch_storage::{Change, Condition, ManualClock, StoreError, Timestamp};
+use orch_storage::{Change, Committed, Condition, ManualClock, Revision, Storage, StoreError, Timestamp};
 use orch_storage_sqlite::{FaultPoint, Faults, SqliteConfig};
 use sqlx::Connection;
 
@@ -121,6 +122,113 @@ async fn lets_deletions_through() {
     let state = listing(&storage);
     storage.shutdown().await.unwrap();
     assert_eq!(listing(&data.open().await), state);
+}
+
+/// A small disk in memory. It goes away with this value.
+struct Disk(DataDir);
+
+impl Disk {
+    /// None where this user may not mount one.
+    fn mount(bytes: u64) -> Option<Self> {
+        let data = DataDir::new();
+        let options = format!("size={bytes}");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(data.directory());
+        let is_mounted = mount.output().is_ok_and(|mount| mount.status.success());
+        if !is_mounted {
+            println!("SKIPPED: a small disk cannot be mounted");
+        }
+        is_mounted.then_some(Self(data))
+    }
+
+    /// Another disk of this size with the files as they are now: what a process leaves that is killed.
+    fn as_left(&self, bytes: u64) -> Self {
+        let copy = Self::mount(bytes).unwrap();
+        loop {
+            let before = self.stamps();
+            // What is in the last one is made anew. It only has to have its room.
+            for name in NAMES.into_iter().chain(["store.db-shm"]) {
+                std::fs::copy(self.0.directory().join(name), copy.0.directory().join(name)).unwrap();
+            }
+            if self.stamps() == before {
+                return copy;
+            }
+        }
+    }
+
+    /// What changes when the store writes.
+    fn stamps(&self) -> Vec<(u64, SystemTime)> {
+        let files = NAMES.iter().map(|name| self.0.directory().join(name).metadata().unwrap());
+        files.map(|file| (file.len(), file.modified().unwrap())).collect()
+    }
+}
+
+const NAMES: [&str; 4] = ["store.db", "store.db-wal", "store.db.mark", "store.db.reserve"];
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(self.0.directory()).output();
+    }
+}
+
+/// On a disk that is really full, deletions go through to the last one, one by one and many at once, and
+/// after a kill at any point of that: with half of the reserve, and with a write-ahead log that does not fit
+/// into the file.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lets_deletions_through_after_a_kill() {
+    const SIZE: u64 = 24 << 20;
+    let value = "x".repeat(100_000);
+    for deleted_before in [0, 1, 12, 30, 60] {
+        let Some(mut disk) = Disk::mount(SIZE) else { return };
+        let storage = disk.0.open().await;
+        storage.compact(storage.current_revision()).await.unwrap();
+        let mut kept = Vec::new();
+        while let Ok(created) = create(&storage, &format!("o{:03}", kept.len()), &value).await {
+            kept.push((format!("o{:03}", kept.len()), created.revision));
+        }
+        let mut storage = storage;
+        for restart in 0..3 {
+            for (name, revision) in kept.drain(..deleted_before.min(kept.len())) {
+                remove_with(&storage, &name, revision, &value).await.unwrap();
+            }
+            let left = disk.as_left(SIZE);
+            storage.shutdown().await.unwrap();
+            disk = left;
+            if restart == 0 {
+                // Whoever else writes to the disk takes the last of its room, except for the reserve.
+                let _ = std::fs::write(disk.0.directory().join("rest"), vec![b'x'; 1 << 24]);
+            }
+            storage = disk.0.open().await;
+        }
+        let last = kept.pop();
+        let removals: Vec<_> = kept
+            .into_iter()
+            .map(|(name, revision)| {
+                let (storage, value) = (storage.clone(), value.clone());
+                tokio::spawn(async move { remove_with(&storage, &name, revision, &value).await })
+            })
+            .collect();
+        for removal in removals {
+            removal.await.unwrap().unwrap();
+        }
+        if let Some((name, revision)) = last {
+            remove_with(&storage, &name, revision, &value).await.unwrap();
+        }
+        assert!(listing(&storage).is_empty(), "{deleted_before}");
+        assert!(storage.self_check().await.unwrap().is_clean());
+        storage.shutdown().await.unwrap();
+        drop(disk);
+    }
+}
+
+/// A removal whose last state is as large as the object, as those of the server are.
+async fn remove_with(
+    storage: &Storage,
+    name: &str,
+    expected: Revision,
+    text: &str,
+) -> Result<Committed, StoreError> {
+    storage.commit(Change::Remove { key: key(name), expected, body: body(text) }).await
 }
 
 /// A deletion that meets the full disk is tried again with its conditions, beside one without.

@@ -174,7 +174,7 @@ mod tests {
         assert!(watch.take().unwrap().is_empty(), "it was to start after this event");
     }
 
-    /// Of one resource alone, whatever part of it they watch, and as soon as the state is there to begin with.
+    /// Of one resource alone, whatever part of it they watch, and as soon as the state is there.
     #[tokio::test]
     async fn watches_end_where_events_are_missing() {
         let mut writer = empty();
