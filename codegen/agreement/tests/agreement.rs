@@ -1,4 +1,6 @@
-//! Compiled rules report what the interpreter finds, for random rules and random values.
+//! Compiled rules report what the interpreter finds, for random rules and random values. Values are the same
+//! in each run: `ORCH_TEST_SEED=8 cargo test -p orch-agreement` makes others. The build script makes the
+//! rules.
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 
@@ -30,6 +32,9 @@ use serde_json::{Value as Json, json};
 
 const VALUES: usize = 300;
 
+/// What values are made from, unless the variable says otherwise.
+const SEED: u64 = 7;
+
 /// A rule, and what is known of it.
 struct Written {
     rule: Program,
@@ -44,7 +49,9 @@ type Seen = BTreeMap<String, usize>;
 #[test]
 fn compiled_and_interpreted_rules_agree() {
     let loaded = load(&Inputs { schema: std::path::Path::new(SCHEMA).into(), imports: Vec::new() });
-    let (mut dice, mut seen) = (Dice::new(7), Seen::new());
+    let seed = std::env::var("ORCH_TEST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(SEED);
+    println!("ORCH_TEST_SEED={seed}");
+    let (mut dice, mut seen) = (Dice::new(seed), Seen::new());
     agree::<Subject>("Subject", &loaded.model, &mut dice, &mut seen);
     agree::<Random0>("Random0", &loaded.model, &mut dice, &mut seen);
     agree::<Random1>("Random1", &loaded.model, &mut dice, &mut seen);
@@ -52,7 +59,9 @@ fn compiled_and_interpreted_rules_agree() {
     agree::<Random3>("Random3", &loaded.model, &mut dice, &mut seen);
     assert_eq!(SCHEMAS, 4, "each random type is asked");
     for class in ["false", "no such key", "integer overflow", "division by zero", "index out of bounds"] {
-        assert!(seen.get(class).is_some_and(|count| *count > 10), "{class}: {seen:?}");
+        // Others may go wrong less often.
+        let is_seen = seen.get(class).is_some_and(|count| *count > 10);
+        assert!(is_seen || seed != SEED, "{class}: {seen:?}");
     }
 }
 

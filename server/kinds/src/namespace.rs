@@ -4,15 +4,8 @@
 use orch_api::core::v1::{Namespace, NamespacePhase};
 use orch_machinery::meta::{Meta, MetaMut, field};
 use orch_registry::behaviour::{Behaviour, WriteInfo};
-use orch_runtime::{
-    Tree,
-    field_error::{FieldError, Validation},
-    path::Path,
-    resource_def::FieldPath,
-    text_enum::TextEnum,
-};
+use orch_runtime::{Tree, resource_def::FieldPath};
 
-const ACTIVE: &str = "Active";
 const TERMINATING: &str = "Terminating";
 /// The path on which `spec.finalizers` is written, and nothing else is.
 const FINALIZE: &str = "finalize";
@@ -42,18 +35,6 @@ impl Behaviour<Namespace> for NamespaceBehaviour {
         }
     }
 
-    fn validate(
-        &self,
-        namespace: &Namespace,
-        old: Option<&Namespace>,
-        write: &WriteInfo<'_>,
-        violations: &mut Validation<'_>,
-    ) {
-        if old.is_some() && write.subresource == "status" {
-            validate_phase(namespace, violations);
-        }
-    }
-
     fn added_fields(&self) -> &'static [FieldPath] {
         &[&["spec", "finalizers"]]
     }
@@ -73,22 +54,5 @@ impl Behaviour<Namespace> for NamespaceBehaviour {
         if let Some(status) = tree.get_mut("status").and_then(Tree::as_object_mut) {
             status.insert("phase".to_owned(), TERMINATING.into());
         }
-    }
-}
-
-/// The phase has to agree with the deletion timestamp. The reference spells the field `Phase` in these
-/// errors.
-fn validate_phase(namespace: &Namespace, violations: &mut Validation<'_>) {
-    let status = Path::ROOT.field("status");
-    let path = status.field("Phase");
-    let phase = namespace.status.phase.as_ref().map_or("", TextEnum::as_str);
-    if namespace.metadata.deletion_timestamp.is_some() {
-        if phase != TERMINATING {
-            let detail = "may only be 'Terminating' if `deletionTimestamp` is not empty";
-            violations.push(FieldError::invalid(&path, phase, detail));
-        }
-    } else if phase != ACTIVE {
-        let detail = "may only be 'Active' if `deletionTimestamp` is empty";
-        violations.push(FieldError::invalid(&path, phase, detail));
     }
 }

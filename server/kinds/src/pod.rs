@@ -80,6 +80,7 @@ impl Behaviour<Pod> for PodBehaviour {
         app_armor::complete(pod, write.vocabulary)
     }
 
+    /// Rust, because what may change depends on the path.
     fn validate(&self, pod: &Pod, old: Option<&Pod>, write: &WriteInfo<'_>, violations: &mut Validation<'_>) {
         let Some(old) = old else { return validate_new(pod, violations) };
         let mirror = write.vocabulary.label("config.mirror");
@@ -172,6 +173,7 @@ fn keep_spec(pod: &mut Pod, old: &Pod, subresource: &str) {
     }
 }
 
+/// Rust, because no rule of a schema is about new objects alone.
 fn validate_new(pod: &Pod, violations: &mut Validation<'_>) {
     if !pod.spec.ephemeral_containers.is_empty() {
         let spec = Path::ROOT.field("spec");
@@ -185,7 +187,7 @@ fn validate_new(pod: &Pod, violations: &mut Validation<'_>) {
     warn_of_name(pod, violations);
 }
 
-/// Warns of a name that is no host name, before all other warnings.
+/// Warns of a name that is no host name, before all other warnings: Rust, because it is about new pods alone.
 fn warn_of_name(pod: &Pod, violations: &mut Validation<'_>) {
     let faults = constraint::dns_label(&pod.metadata.name);
     if faults.is_empty() {
@@ -200,7 +202,8 @@ fn warn_of_name(pod: &Pod, violations: &mut Validation<'_>) {
 }
 
 /// Ephemeral containers change on their own path only. Another change that is not allowed is told in the same
-/// words, and where the number of containers changes, nothing else is told.
+/// words, and where the number of containers changes, nothing else is told: Rust, because it depends on the
+/// path, and on what is told already.
 fn refuse_ephemeral_containers(violations: &mut Validation<'_>) {
     let spec = Path::ROOT.field("spec");
     let lists = ["containers", "initContainers"];
@@ -210,7 +213,7 @@ fn refuse_ephemeral_containers(violations: &mut Validation<'_>) {
     }
 }
 
-/// Ephemeral containers can be added, but not removed or changed.
+/// Ephemeral containers can be added, but not removed or changed: Rust, because it depends on the path.
 fn validate_added_containers(pod: &Pod, old: &Pod, violations: &mut Validation<'_>) {
     let spec = Path::ROOT.field("spec");
     // From the end, so that the first of several equal names counts.

@@ -44,6 +44,7 @@ impl<T: Binding> Behaviour<T> for BindingBehaviour {
         binding.fill_groups(write.vocabulary);
     }
 
+    /// Rust, because nothing else is judged then, and the answer is 400.
     fn refuse_change(&self, binding: &T, old: &T) -> Option<FieldError> {
         let is_changed = binding.role_ref() != old.role_ref();
         is_changed.then(|| {

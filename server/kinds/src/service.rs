@@ -2,7 +2,6 @@
 
 mod addresses;
 mod allocation;
-mod change;
 mod families;
 mod network;
 mod node_ports;
@@ -38,17 +37,13 @@ impl Behaviour<Service> for ServiceBehaviour {
     fn validate(
         &self,
         service: &Service,
-        old: Option<&Service>,
+        _old: Option<&Service>,
         write: &WriteInfo<'_>,
         violations: &mut Validation<'_>,
     ) {
-        if !write.subresource.is_empty() {
-            return;
+        if write.subresource.is_empty() {
+            addresses::warn_of_spellings(&service.spec, violations);
         }
-        if let Some(old) = old {
-            change::validate(&service.spec, &old.spec, violations);
-        }
-        addresses::warn_of_spellings(&service.spec, violations);
     }
 
     fn claim_sorts(&self) -> u16 {

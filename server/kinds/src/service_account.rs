@@ -17,7 +17,8 @@ impl Behaviour<ServiceAccount> for ServiceAccountBehaviour {
         }
     }
 
-    /// Warns a client that sets the deprecated annotation, but not one that leaves it as it is.
+    /// Warns a client that sets the deprecated annotation, but not one that leaves it: Rust, because a rule
+    /// that new objects are judged by does not see the object before.
     fn validate(
         &self,
         account: &ServiceAccount,

@@ -57,6 +57,22 @@ pub fn status_errors(kind: &str, old: &Value, new: &Value) -> Vec<String> {
     Api::kubernetes().change_errors(kind, "/status", old, new)
 }
 
+/// What is wrong with a change of the status of an object that is deleted, and kept by a finalizer.
+pub fn deleted_status_errors(kind: &str, new: &Value) -> Vec<String> {
+    let (api, def) = (Api::kubernetes(), resource(kind));
+    let stored = api.store(def, &json!({"metadata": {"finalizers": ["example.com/keep"]}}));
+    api.delete(&stored);
+    let new = with(new, "/metadata/name", stored.tree["metadata"]["name"].clone());
+    let answer = api.put(&format!("{}/status?dryRun=All", stored.path), &new);
+    // Without a version: a controller writes it too.
+    let free = with(&stored.tree, "/metadata/finalizers", Value::Null);
+    api.put(&stored.path, &with(&free, "/metadata/resourceVersion", Value::Null)).expect(200);
+    if answer.status == 200 {
+        return Vec::new();
+    }
+    api.faults(&Judged { group: def.group, kind, name: name(&new), of: def.type_def }, &answer)
+}
+
 /// What is wrong with the body of an operation on a stored object.
 pub fn operation_errors(kind: &str, operation: &str, tree: &Value) -> Vec<String> {
     let api = Api::kubernetes();

@@ -1,6 +1,6 @@
 //! `Namespace`: the names of finalizers, and what is always written.
 
-use crate::ask::{defaulted, errors, status_errors, stored, update_errors, with};
+use crate::ask::{defaulted, deleted_status_errors, errors, status_errors, stored, update_errors, with};
 use serde_json::json;
 
 pub fn finalizers_are_standard_or_qualified() {
@@ -42,4 +42,17 @@ pub fn phases_are_known_and_anything_may_change() {
             "status.Phase: Invalid value: \"Gone\": may only be 'Active' if `deletionTimestamp` is empty",
         ]
     );
+}
+
+pub fn the_phase_of_a_deleted_one_stays() {
+    for (phase, expected) in [
+        ("Terminating", vec![]),
+        (
+            "Active",
+            vec!["status.Phase: Invalid value: \"Active\": may only be 'Terminating' if `deletionTimestamp` is not empty"],
+        ),
+    ] {
+        let new = json!({"status": {"phase": phase}});
+        assert_eq!(deleted_status_errors("Namespace", &new), expected, "{phase}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Services: defaults, and each rule broken once with the complete list of faults.
 
-use crate::ask::{defaulted, errors, status_errors, warnings, with};
+use crate::ask::{defaulted, errors, status_errors, update_errors, warnings, with};
 use orch_runtime::Tree;
 use serde_json::json;
 
@@ -331,5 +331,37 @@ pub fn what_a_balancer_tells() {
     ] {
         let tree = with(&base, pointer, value);
         assert_eq!(status_errors("Service", &base, &tree), expected, "{tree}");
+    }
+}
+
+pub fn what_does_not_change() {
+    let of_type = |kind: &str| with(&service(), "/spec/type", json!(kind));
+    let balanced = with(&of_type("LoadBalancer"), "/spec/loadBalancerClass", json!("a.b/c"));
+    let local = with(&balanced, "/spec/externalTrafficPolicy", json!("Local"));
+    let once = "may not change once set";
+    for (old, new, expected) in [
+        (
+            service(),
+            with(&service(), "/spec/clusterIP", json!("None")),
+            vec![format!(r#"spec.clusterIPs[0]: Invalid value: []string{{"None"}}: {once}"#)],
+        ),
+        (balanced.clone(), balanced.clone(), vec![]),
+        (
+            balanced.clone(),
+            with(&balanced, "/spec/loadBalancerClass", json!("d")),
+            vec![format!(r#"spec.loadBalancerClass: Invalid value: "d": {once}"#)],
+        ),
+        (
+            service(),
+            with(&service(), "/spec/loadBalancerClass", json!("d")),
+            vec!["spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'".to_owned(); 2],
+        ),
+        (
+            with(&local, "/spec/healthCheckNodePort", json!(31999)),
+            with(&local, "/spec/healthCheckNodePort", json!(31998)),
+            vec!["spec.healthCheckNodePort: Forbidden: field is immutable".to_owned()],
+        ),
+    ] {
+        assert_eq!(update_errors("Service", &old, &new), expected, "{new}");
     }
 }

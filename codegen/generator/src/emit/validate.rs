@@ -15,7 +15,7 @@ mod told;
 mod update;
 mod value;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 pub(in crate::emit) use self::scope::Scope;
@@ -43,8 +43,11 @@ pub fn implementation(emitter: &Emitter<'_>, ty: &Type) -> TokenStream {
         }
     });
     let update_method = (!update_rules.is_empty()).then(|| {
+        // Rules about a change may look at the new object alone.
+        let is_used = update_rules.iter().any(|rule| mentions(rule, "old"));
+        let old = format_ident!("{}", if is_used { "old" } else { "_old" });
         quote! {
-            fn validate_update(&self, old: &Self, path: &#path<'_>, cx: &mut #validation<'_>) {
+            fn validate_update(&self, #old: &Self, path: &#path<'_>, cx: &mut #validation<'_>) {
                 #(#update_rules)*
             }
         }
@@ -56,4 +59,13 @@ pub fn implementation(emitter: &Emitter<'_>, ty: &Type) -> TokenStream {
             #expressions
         }
     }
+}
+
+/// Whether code uses a name.
+fn mentions(code: &TokenStream, name: &str) -> bool {
+    code.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == name,
+        TokenTree::Group(group) => mentions(&group.stream(), name),
+        _ => false,
+    })
 }

@@ -16,8 +16,8 @@ use orch_registry::{
 };
 use orch_runtime::{
     Tree,
-    field_error::{FieldError, Validation},
-    object::Kind as _,
+    field_error::Validation,
+    object::{Kind as _, Validate as _},
     path::Path,
 };
 use serde_json::json;
@@ -65,21 +65,14 @@ impl Operation for Bind {
     }
 }
 
-/// The target is a node.
+/// The target is a node, as the schema says.
 ///
 /// # Errors
 /// 422 for another target, of which the reference says 500; 400 without a name, and for one that no pod can
 /// have.
 fn validate(context: OperationContext<'_>, binding: &Binding) -> Result<()> {
     let mut violations = Validation::new(context.cx.core.vocabulary());
-    let target = Path::ROOT.field("target");
-    if !matches!(binding.target.kind.as_str(), "" | "Node") {
-        let known = ["Node", "<empty>"];
-        violations.push(FieldError::not_supported(&target.field("kind"), &binding.target.kind, &known));
-    }
-    if binding.target.name.is_empty() {
-        violations.push(FieldError::required(&target.field("name"), ""));
-    }
+    binding.validate(&Path::ROOT, &mut violations);
     if !violations.is_empty() {
         return Err(ApiError::Invalid {
             group: String::new(),

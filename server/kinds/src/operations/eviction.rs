@@ -71,7 +71,7 @@ struct Deletion {
     refusal: Option<ApiError>,
 }
 
-/// What an eviction does not take at all.
+/// What an eviction does not take at all: Rust, because the type of the options has no such rule elsewhere.
 ///
 /// # Errors
 /// 422 for the option that removes unreadable objects, 500 without a reason for two different dry runs.

@@ -73,7 +73,8 @@ impl Token {
         answer(context, sent, &request)
     }
 
-    /// How long the token lives. A client that asks for longer than it may is warned.
+    /// How long the token lives. A client that asks for longer than it may is warned: Rust, because the
+    /// server is configured with it.
     fn shorten(&self, context: OperationContext<'_>, request: &mut TokenRequest, bound: &Bound) -> Lifetime {
         let asked = request.spec.expiration_seconds.unwrap_or_default();
         let is_for_pod = matches!(bound.object, Some((Kind::Pod, _)));
@@ -116,7 +117,7 @@ impl Operation for Token {
     }
 }
 
-/// A name in the body has to be that of the URL.
+/// A name in the body has to be that of the URL: Rust, because no rule knows the URL.
 fn check_name(context: OperationContext<'_>, request: &TokenRequest) -> Result<()> {
     let mut violations = Validation::new(context.cx.core.vocabulary());
     let name = &request.metadata.name;

@@ -31,7 +31,8 @@ pub(super) fn warn_of_spellings(value: &ServiceSpec, cx: &mut Validation<'_>) {
     }
 }
 
-/// `found` is the standard spelling, or why there is none.
+/// `found` is the standard spelling, or why there is none. Rust, because no expression says what is wrong
+/// with an address.
 fn warn(
     cx: &mut Validation<'_>,
     at: &Path<'_>,

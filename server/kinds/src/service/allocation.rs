@@ -41,7 +41,7 @@ fn canonical(address: &str) -> Option<String> {
 }
 
 /// Gives a service without addresses the one that it asks for, or a free one. One that has addresses keeps
-/// them.
+/// them. Rust, because it depends on other services.
 ///
 /// # Errors
 /// 500 where no address is left.
@@ -214,6 +214,7 @@ impl<'a> Ports<'a> {
     }
 }
 
+/// Rust, because it depends on other services.
 fn refused(index: usize, port: i32, why: &str) -> FieldError {
     let at = Path::ROOT.field("spec");
     let at = at.field("ports");

@@ -150,7 +150,8 @@ fn refuse_two_of_single(spec: &ServiceSpec, violations: &mut Validation<'_>) {
     }
 }
 
-/// Addresses that the client asks for say which families they are of.
+/// Addresses that the client asks for say which families they are of: Rust, because the network has only
+/// some.
 fn infer_families(spec: &mut ServiceSpec, network: &ServiceNetwork, violations: &mut Validation<'_>) {
     let at = Path::ROOT.field("spec");
     let at = at.field("clusterIPs");
@@ -182,6 +183,7 @@ fn fill_families_of_others(spec: &mut ServiceSpec, network: &ServiceNetwork) {
     }
 }
 
+/// Rust, because it depends on the network.
 fn refuse_unknown_families(spec: &ServiceSpec, network: &ServiceNetwork, violations: &mut Validation<'_>) {
     if spec.ip_family_policy.as_deref() == Some(REQUIRE_DUAL) {
         refuse_policy(spec, "this cluster is not configured for dual-stack services", violations);
@@ -199,6 +201,7 @@ fn is_single(spec: &ServiceSpec) -> bool {
     spec.ip_family_policy.as_deref() == Some(SINGLE)
 }
 
+/// Rust, because it depends on the network, and nothing is allocated then.
 fn refuse_policy(spec: &ServiceSpec, detail: &str, violations: &mut Validation<'_>) {
     let at = Path::ROOT.field("spec");
     violations.push(FieldError::invalid(&at.field("ipFamilyPolicy"), &spec.ip_family_policy, detail));

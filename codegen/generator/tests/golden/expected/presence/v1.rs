@@ -457,7 +457,7 @@ impl Validate for Ruled {
         }
     }
 
-    fn validate_update(&self, old: &Self, path: &Path<'_>, cx: &mut Validation<'_>) {
+    fn validate_update(&self, _old: &Self, path: &Path<'_>, cx: &mut Validation<'_>) {
         if !(!self.note.is_empty()) {
             cx.push(FieldError::in_words(&path.field("note"), Reason::Required, "", ""))
         }
