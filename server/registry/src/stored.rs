@@ -194,6 +194,12 @@ pub fn list_item<'o>(resource: &ServedResource, object: &'o Object) -> Option<&'
     stored.get(resource.prefix.len()..stored.len().checked_sub(END)?)
 }
 
+/// The same without a copy, for as long as it is needed.
+pub fn shared_list_item(resource: &ServedResource, object: &Object) -> Option<Bytes> {
+    let item = list_item(resource, object)?;
+    Some(bytes_of(resource, object).ok()?.slice_ref(item))
+}
+
 /// Whether an object may have a field of this name anywhere; otherwise it need not be decoded, which costs
 /// many times as much as this. A damaged object may.
 pub fn may_have_field(object: &Object, field: &str) -> bool {

@@ -12,7 +12,7 @@ use orch_machinery::{
 };
 use orch_registry::{
     answer::List,
-    stored::{bytes_of, list_item},
+    stored::{bytes_of, list_item, shared_list_item},
 };
 use orch_runtime::scalar::Time;
 use orch_storage::Object;
@@ -32,6 +32,11 @@ struct ListText {
     now: Time,
     turn: Turn,
     state: State,
+    /// The next piece: a large object in the plain form. Its piece is not copied: who reads slowly would
+    /// hold a copy for each of their lists.
+    whole: Option<Bytes>,
+    /// The brace of the object before it is still to be closed.
+    is_open: bool,
 }
 
 #[derive(PartialEq)]
@@ -49,7 +54,8 @@ pub fn measured(form: Form, list: List, now: Time) -> (Chunks, Option<u64>) {
 
 /// The pieces of a list's text. To know their length, objects of other versions would have to be converted.
 pub fn chunks(form: Form, list: List, now: Time) -> Chunks {
-    let mut text = ListText { form, list, next: 0, now, turn: Turn::default(), state: State::Head };
+    let (turn, state) = (Turn::default(), State::Head);
+    let mut text = ListText { form, list, next: 0, now, turn, state, whole: None, is_open: false };
     Box::new(std::iter::from_fn(move || text.chunk()))
 }
 
@@ -71,11 +77,16 @@ impl ListText {
         if self.turn.rests() {
             return Some(Ok(Bytes::new()));
         }
-        // Most objects are much smaller than a piece; one that is not makes the piece larger, once.
+        if let Some(whole) = self.whole.take() {
+            return Some(Ok(whole));
+        }
         let mut out = Vec::with_capacity(CHUNK + CHUNK / 8);
         if self.state == State::Head {
             self.write_head(&mut out);
             self.state = State::Items;
+        }
+        if std::mem::take(&mut self.is_open) {
+            out.push(b'}');
         }
         while out.len() < CHUNK && !self.turn.is_over() {
             let Some(object) = self.list.objects.get(self.next) else {
@@ -83,6 +94,17 @@ impl ListText {
                 self.state = State::Ended;
                 break;
             };
+            if self.form == Form::Plain && object.size() > CHUNK {
+                let Some(item) = shared_list_item(&self.list.resource, object) else {
+                    self.state = State::Ended;
+                    return Some(Err(cut_off(object, &"it is damaged")));
+                };
+                out.extend_from_slice(if self.next > 0 { b",{" } else { b"{" });
+                (self.whole, self.is_open) = (Some(item), true);
+                self.next += 1;
+                break;
+            }
+            // An object in another form makes the piece larger, once.
             if let Err(cut_off) = write_item(&self.form, &self.list, object, self.next, self.now, &mut out) {
                 self.state = State::Ended;
                 return Some(Err(cut_off));
