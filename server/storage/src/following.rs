@@ -48,6 +48,15 @@ impl Following {
         self.ends.iter().any(|(tail, seen)| tail.has_after(Revision::new(seen.load(Ordering::Acquire))))
     }
 
+    /// Whether there are more than so many events of one resource to read, or some are gone, so that all has
+    /// to be read.
+    pub fn is_behind(&self, events: usize) -> bool {
+        let is_behind = |(tail, seen): &(Tail, AtomicU64)| {
+            tail.has_more_than(events, Revision::new(seen.load(Ordering::Acquire)))
+        };
+        self.ends.iter().any(is_behind)
+    }
+
     /// What happened since the last call, or since the beginning.
     pub fn news(&self) -> News {
         let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
@@ -139,6 +148,7 @@ mod tests {
             create(&storage, resource, name).await;
             assert!(following.has_news());
         }
+        assert!(following.is_behind(1) && !following.is_behind(2), "of one resource");
         assert_eq!(names(following.news()), ["a", "b", "c"]);
         assert!(!following.has_news());
         assert_eq!(names(following.news()), [""; 0]);
@@ -151,7 +161,7 @@ mod tests {
         create(&storage, "roles", "a").await;
         create(&storage, "roles", "b").await;
         storage.compact(storage.current_revision()).await.unwrap();
-        assert!(following.has_news());
+        assert!(following.has_news() && following.is_behind(100));
         assert!(matches!(following.news(), News::Everything(snapshots) if snapshots[0].len() == 2));
         assert!(!following.has_news());
         create(&storage, "roles", "c").await;

@@ -1,8 +1,11 @@
 //! The handle through which everything else reads and writes.
 
+use std::num::NonZero;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use crate::check::{self, Report};
@@ -24,12 +27,16 @@ const UNDONE_AT_ONCE: usize = 4096;
 pub struct Storage {
     memory: Memory,
     store: Arc<dyn Store>,
+    /// One for each older state that is being made.
+    turns: Arc<Semaphore>,
 }
 
 impl Storage {
     /// The handle on a backend that has been started: `store` publishes its writes to `memory`.
     pub fn new(memory: Memory, store: Arc<dyn Store>) -> Self {
-        Self { memory, store }
+        // Half of the processors are left to everybody else.
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        Self { memory, store, turns: Arc::new(Semaphore::new((processors / 2).max(1))) }
     }
 
     /// Commits one write: a [`Write`], or a [`Change`](crate::Change) if it has no conditions. When it
@@ -62,7 +69,7 @@ impl Storage {
     }
 
     /// Like [`snapshot_at`](Storage::snapshot_at), for callers whose thread serves others too: where many
-    /// events have to be undone, that is done by a thread of its own.
+    /// events have to be undone, that is done by a thread of its own, for a few callers at a time.
     pub async fn snapshot_at_apart(
         &self,
         resource: &ResourceName,
@@ -71,8 +78,14 @@ impl Storage {
         if self.memory.count_undone(resource, revision) <= UNDONE_AT_ONCE {
             return self.snapshot_at(resource, revision);
         }
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let (memory, resource) = (self.memory.clone(), resource.clone());
-        match spawn_blocking(move || memory.snapshot_at(&resource, revision)).await {
+        let undo = move || {
+            // The caller may be gone; the next one has its turn when this one is done.
+            let _turn = turn;
+            memory.snapshot_at(&resource, revision)
+        };
+        match spawn_blocking(undo).await {
             Ok(snapshot) => snapshot,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
@@ -226,6 +239,12 @@ mod tests {
             assert_eq!(found.await.unwrap().len(), at + 1);
             assert_eq!(turns == 1, is_ready, "{at}");
         }
+        let turns = Arc::clone(&storage.turns);
+        let others = turns.acquire_many(turns.available_permits() as u32).await.unwrap();
+        let mut waits = pin!(storage.snapshot_at_apart(&resource, Revision::FIRST));
+        assert!(tokio::time::timeout(Duration::from_millis(50), &mut waits).await.is_err());
+        drop(others);
+        assert!(waits.await.unwrap().is_empty());
         let future = storage.snapshot_at_apart(&resource, revision.next()).await;
         assert!(matches!(future, Err(StoreError::FutureRevision { .. })));
     }

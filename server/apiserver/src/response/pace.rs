@@ -12,7 +12,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
-    task::{Context, Poll, ready},
+    task::{Context, Poll, Wake, Waker, ready},
     time::Duration,
 };
 
@@ -53,8 +53,35 @@ struct Held {
 #[derive(Default)]
 struct Making {
     so_far: Duration,
-    /// Since when it waits for the next one.
+    /// Since when it waits for the next one. Not any more when there is something to take: who does not come
+    /// for it is slow.
     since: Option<Instant>,
+    /// There was something to take after the reader came last.
+    is_ready: bool,
+}
+
+/// Wakes the reader, and notes that there is something to take.
+struct Noted {
+    held: Weak<Held>,
+    reader: Waker,
+}
+
+impl Wake for Noted {
+    fn wake(self: Arc<Self>) {
+        if let Some(held) = self.held.upgrade() {
+            held.making().ends();
+        }
+        self.reader.wake_by_ref();
+    }
+}
+
+impl Making {
+    fn ends(&mut self) {
+        self.is_ready = true;
+        if let Some(since) = self.since.take() {
+            self.so_far += since.elapsed();
+        }
+    }
 }
 
 /// The reader of an answer has taken too little of it.
@@ -82,10 +109,13 @@ impl HttpBody for PacedBody {
             return Poll::Pending;
         }
         let began = std::time::Instant::now();
+        let noted = Noted { held: Arc::downgrade(&self.held), reader: context.waker().clone() };
+        let noted = Waker::from(Arc::new(noted));
         let frame = {
             let mut body = self.held.lock();
             let Some(body) = &mut *body else { return Poll::Ready(Some(Err(Error::new(TooSlow)))) };
-            let frame = Pin::new(body).poll_frame(context);
+            self.held.making().is_ready = false;
+            let frame = Pin::new(body).poll_frame(&mut Context::from_waker(&noted));
             self.held.count_waiting(frame.is_pending());
             ready!(frame)
         };
@@ -125,17 +155,21 @@ impl Held {
     }
 
     fn count_waiting(&self, waits: bool) {
-        let mut making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
-        if waits {
+        let mut making = self.making();
+        if !waits {
+            making.ends();
+        } else if !making.is_ready {
             making.since.get_or_insert_with(Instant::now);
-        } else if let Some(since) = making.since.take() {
-            making.so_far += since.elapsed();
         }
+    }
+
+    fn making(&self) -> MutexGuard<'_, Making> {
+        self.making.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How long the reader has waited for pieces.
     fn waited(&self) -> Duration {
-        let making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        let making = self.making();
         making.so_far + making.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 }
@@ -225,6 +259,23 @@ mod tests {
             sleep(Duration::from_millis(900)).await;
         }
         assert_eq!(taken, LENGTH);
+    }
+
+    /// A client can keep a piece that is made from being asked for: by a window that it closes.
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_who_leaves_what_is_made_is_slow() {
+        let (sender, pieces) = tokio::sync::mpsc::unbounded_channel();
+        let piece = |length: u64| Ok::<_, Error>(Bytes::from(vec![b'x'; length as usize]));
+        let pieces =
+            futures_util::stream::unfold(pieces, async |mut pieces| Some((pieces.recv().await?, pieces)));
+        let mut body = paced(Body::from_stream(Box::pin(pieces)), PACE);
+        sender.send(piece(2 * SHORT)).unwrap();
+        body.frame().await.unwrap().unwrap();
+        let waits = tokio::time::timeout(Duration::from_millis(1), body.frame()).await;
+        assert!(waits.is_err(), "it was polled once");
+        sender.send(piece(1)).unwrap();
+        sleep(100 * GRACE).await;
+        assert!(body.frame().await.unwrap().is_err());
     }
 
     /// Other requests may keep the server from making pieces.

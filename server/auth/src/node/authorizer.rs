@@ -8,7 +8,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use tokio::{sync::OnceCell, task::spawn_blocking};
+use tokio::{sync::Semaphore, task::spawn_blocking};
 
 use super::{
     graph::{Change, Graph, ObjectName, Used},
@@ -47,6 +47,11 @@ pub trait GraphSource: Send + Sync {
     /// Whether something may have happened that [`news`](GraphSource::news) has not returned.
     fn has_news(&self) -> bool;
 
+    /// Whether it takes long to read what happened.
+    fn is_far_behind(&self) -> bool {
+        false
+    }
+
     /// What happened since the last call; at the first call all that there is.
     fn news(&self) -> GraphNews;
 }
@@ -74,8 +79,8 @@ pub struct NodeNames {
 /// See the module.
 pub struct NodeAuthorizer {
     followed: Arc<Followed>,
-    /// Whether the graph was made. That reads all pods.
-    begun: OnceCell<()>,
+    /// Taken by who brings the graph up to date where that takes long. The first time that reads all pods.
+    turn: Arc<Semaphore>,
     rules: Vec<Rule>,
     names: NodeNames,
     sees_selectors: bool,
@@ -95,7 +100,7 @@ impl NodeAuthorizer {
     pub fn new(source: Box<dyn GraphSource>, rules: Vec<PolicyRule>, names: NodeNames) -> Self {
         let rules = rules.into_iter().map(Rule::new).collect();
         let followed = Arc::new(Followed { source, graph: RwLock::default() });
-        NodeAuthorizer { followed, begun: OnceCell::new(), rules, names, sees_selectors: false }
+        NodeAuthorizer { followed, turn: Arc::new(Semaphore::new(1)), rules, names, sees_selectors: false }
     }
 
     /// The same; where it sees the selectors of requests, nodes and pods are read as the module says.
@@ -203,21 +208,28 @@ impl NodeAuthorizer {
         self.followed.graph()
     }
 
-    /// Whether the graph is looked at, and was not made yet.
+    /// Whether the graph is looked at, and it takes long to bring it up to date.
     fn waits_for_graph(&self, attributes: &Attributes<'_>) -> bool {
         let Target::Resource(target) = attributes.target else { return false };
-        !self.begun.initialized() && OF_GRAPH.contains(&target.resource)
+        let is_late = || self.turn.available_permits() == 0 || self.followed.source.is_far_behind();
+        OF_GRAPH.contains(&target.resource) && is_late()
     }
 
-    /// Makes the graph once, on a thread of its own: requests of nodes wait for it, all others go on.
-    async fn begin(&self) {
-        let begin = || async {
-            let followed = Arc::clone(&self.followed);
-            if let Err(error) = spawn_blocking(move || drop(followed.graph())).await {
-                tracing::error!(%error, "what the pods of nodes use cannot be read; trying again");
-            }
+    /// Brings the graph up to date on a thread of its own: requests of nodes wait for it, all others go on.
+    async fn catch_up(&self) {
+        let Ok(turn) = Arc::clone(&self.turn).acquire_owned().await else { return };
+        if !self.followed.source.is_far_behind() {
+            return;
+        }
+        let followed = Arc::clone(&self.followed);
+        let catch_up = move || {
+            // Also where the request that waits for it has ended.
+            let _turn = turn;
+            drop(followed.graph());
         };
-        self.begun.get_or_init(begin).await;
+        if let Err(error) = spawn_blocking(catch_up).await {
+            tracing::error!(%error, "what the pods of nodes use cannot be read; trying again");
+        }
     }
 
     fn decide(&self, node: &str, attributes: &Attributes<'_>) -> Decision {
@@ -260,7 +272,7 @@ impl Authorizer for NodeAuthorizer {
             return Answer::Ready(self.decide(node, attributes));
         }
         Answer::Later(Box::pin(async move {
-            self.begin().await;
+            self.catch_up().await;
             self.decide(node, attributes)
         }))
     }
@@ -507,6 +519,10 @@ mod tests {
     struct Slow(Mutex<mpsc::Receiver<()>>, Told);
 
     impl GraphSource for Slow {
+        fn is_far_behind(&self) -> bool {
+            self.has_news()
+        }
+
         fn has_news(&self) -> bool {
             self.1.has_news()
         }
@@ -518,7 +534,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn others_go_on_while_the_first_question_reads_all_pods() {
+    async fn others_go_on_while_many_pods_are_read() {
         let (sender, receiver) = mpsc::channel();
         let authorizer = authorizer_of(|told| Box::new(Slow(Mutex::new(receiver), told)));
         let user = UserInfo::new("system:node:one", [GROUP_NODES]);

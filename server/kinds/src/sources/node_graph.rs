@@ -45,6 +45,9 @@ struct NodeObjects {
     following: OnceLock<Following>,
 }
 
+/// How many events of a kind a request reads by itself: that takes a few milliseconds.
+const READ_AT_ONCE: usize = 256;
+
 impl NodeObjects {
     fn new(objects: &Objects) -> Self {
         let readers: [(_, Reader); 3] = [
@@ -71,6 +74,10 @@ impl NodeObjects {
 impl GraphSource for NodeObjects {
     fn has_news(&self) -> bool {
         self.following.get().is_none_or(Following::has_news)
+    }
+
+    fn is_far_behind(&self) -> bool {
+        self.following.get().is_none_or(|following| following.is_behind(READ_AT_ONCE))
     }
 
     fn news(&self) -> GraphNews {
