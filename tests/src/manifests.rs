@@ -19,7 +19,7 @@ pub fn documents(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Creates the objects in a namespace, by strict rules; of a stateful set the pod and the claim that it would
-/// make.
+/// make, and what it has in common with a daemon set.
 ///
 /// # Panics
 /// Where one of them is not right.
@@ -30,6 +30,7 @@ pub async fn judge(admin: &Client, namespace: &str, manifests: Vec<Value>) -> Ju
     };
     let in_namespace = |resource: &str| format!("/api/v1/namespaces/{namespace}/{resource}");
     let mut judged = Judged { kinds: Vec::new(), flags: String::new() };
+    let mut services = Vec::new();
     for mut object in manifests {
         let kind = object["kind"].as_str().expect("an object has a kind").to_owned();
         match &*kind {
@@ -40,22 +41,42 @@ pub async fn judge(admin: &Client, namespace: &str, manifests: Vec<Value>) -> Ju
                 flags.clone_into(&mut judged.flags);
                 create(&in_namespace("configmaps"), &object).await;
             }
-            "Service" => create(&in_namespace("services"), &object).await,
             "StatefulSet" => {
                 let spec = &mut object["spec"];
                 assert_eq!(spec["selector"]["matchLabels"], spec["template"]["metadata"]["labels"]);
                 let mut claim = spec["volumeClaimTemplates"][0].take();
                 create(&in_namespace("persistentvolumeclaims"), &claim).await;
                 let name = claim["metadata"]["name"].take();
-                let mut pod = spec["template"].take();
-                pod["metadata"]["name"] = json!("orch-apiserver-0");
                 let volume = json!({"name": name, "persistentVolumeClaim": {"claimName": name}});
-                pod["spec"]["volumes"].as_array_mut().expect("it has volumes").push(volume);
+                let volumes = spec["template"]["spec"]["volumes"].as_array_mut().expect("it has volumes");
+                volumes.push(volume);
+                let mut pod = spec["template"].clone();
+                pod["metadata"]["name"] = json!("orch-apiserver-0");
                 create(&in_namespace("pods"), &pod).await;
+                let daemons = format!("/apis/apps/v1/namespaces/{namespace}/daemonsets");
+                create(&daemons, &as_daemon_set(object, &services)).await;
+            }
+            "Service" => {
+                services.push(object["metadata"]["name"].clone());
+                create(&in_namespace("services"), &object).await;
             }
             _ => panic!("{kind}"),
         }
         judged.kinds.push(kind);
     }
     judged
+}
+
+/// A stateful set without what daemon sets do not have, which is judged here: it has a service that comes
+/// before it, and runs once.
+fn as_daemon_set(mut set: Value, services: &[Value]) -> Value {
+    assert_eq!(set["apiVersion"], "apps/v1");
+    set["kind"] = json!("DaemonSet");
+    let spec = set["spec"].as_object_mut().expect("it has a specification");
+    let service = spec.remove("serviceName").expect("pods get their names from a service");
+    assert!(services.contains(&service), "{service} is none of {services:?}");
+    assert_eq!(spec.remove("replicas"), Some(json!(1)), "one server owns a database");
+    let claims = spec.remove("volumeClaimTemplates").expect("the data are kept");
+    assert_eq!(claims.as_array().map(Vec::len), Some(1), "all claims are judged");
+    set
 }

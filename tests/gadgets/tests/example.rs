@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use orch_tests::{
-    TestServer,
+    Client, TestServer,
     kubectl::{Kubectl, is_installed},
 };
 use serde_json::{Value, json};
@@ -37,6 +37,8 @@ async fn one_yaml_file_is_a_new_resource() {
     assert_eq!(gadgets["shortNames"], json!(["gd"]));
     assert!(resources.iter().any(|resource| resource["name"] == "widgets"), "widgets are still there");
 
+    the_kind_of_the_guide_is_served(&admin).await;
+
     let gadget = json!({
         "apiVersion": "example.orch.io/v1", "kind": "Gadget", "metadata": {"name": "a"},
         "spec": {"job": "Drill"},
@@ -65,6 +67,15 @@ async fn one_yaml_file_is_a_new_resource() {
     what_is_registered(&server).await;
     how_a_widget_is_scaled(&server).await;
     a_recipe_goes_with_its_widget(&server).await;
+}
+
+/// The first file that the guide to schemas shows is a kind; it and the others are built with the example.
+async fn the_kind_of_the_guide_is_served(admin: &Client) {
+    let widgets = "/apis/guide0.orch.io/v1/namespaces/default/widgets";
+    let widget = |colour: &str| json!({"metadata": {"name": "a"}, "spec": {"colour": colour}});
+    let created = admin.post(widgets, &widget("Red")).await.expect(201);
+    assert_eq!(created["spec"], json!({"colour": "Red", "replicas": 1}));
+    admin.post(widgets, &widget("Blue")).await.refused(422, "Invalid");
 }
 
 /// The sub-resource `scale` of a kind of one's own, which comes from one line of its schema file.

@@ -81,6 +81,42 @@ async fn etcd_is_reached_with_certificates_only() {
     }
 }
 
+/// etcd and those who ask it get certificates of another authority. The server goes on, with its files as they
+/// are then.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn renewed_certificates_count_without_a_restart() {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let write = |authority: &str| {
+        let authority = Authority::new(authority);
+        let trusted = authority.write(directory.path(), "ca.crt");
+        let pair = authority.server_pair("localhost");
+        let member = write_pair(directory.path(), "member", ["cert-file", "key-file"], pair);
+        let pair = authority.pair("orch", None, Duration::from_hours(1));
+        let client = write_pair(directory.path(), "client", ["etcd-certfile", "etcd-keyfile"], pair);
+        (trusted.display().to_string(), member, client)
+    };
+    let (trusted, [certificate, key], client) = write("first");
+    let trusted_file = format!("--trusted-ca-file={trusted}");
+    let Some(mut member) = Member::start_with(&[&certificate, &key, &trusted_file, "--client-cert-auth"])
+    else {
+        return;
+    };
+    let options = client.into_iter().fold(over(&member, "/renewed"), ServerOptions::flag);
+    let server = options.flag(format!("--etcd-cafile={trusted}")).start().await;
+    let admin = server.admin();
+    admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    member.kill();
+    write("second");
+    member.restart();
+    let began = Instant::now();
+    // One whose answer was lost has been written all the same.
+    while !matches!(admin.post(CONFIG_MAPS, &config_map("b", "1")).await.status, 201 | 409) {
+        assert!(began.elapsed() < Duration::from_mins(1), "{}", server.log());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(names(&admin.get(CONFIG_MAPS).await.expect(200)), ["a", "b"]);
+}
+
 const ONE: &str = "secretbox: {keys: [{name: one, secret: MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=}]}";
 const TWO: &str = "aesgcm: {keys: [{name: two, secret: MTEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=}]}";
 

@@ -41,12 +41,7 @@ const RUN_BY: &[(&str, &str, &str, &str)] = &[
     ("docs/OPERATING.md", "text", "kubectl --namespace orch exec", "(it takes a cluster that runs pods)"),
     ("docs/OPERATING.md", "text", "on_data() {", "(it takes a cluster that runs pods)"),
     ("docs/OPERATING.md", "yaml", "", "tests/tests/kubectl/guides.rs"),
-    (
-        "docs/REPLICAS.md",
-        "",
-        "orch-apiserver --storage=etcd",
-        "(it is for three machines; tests/tests/etcd has the flags)",
-    ),
+    ("docs/REPLICAS.md", "", "orch-apiserver --storage=etcd", "server/apiserver/src/config/tests.rs"),
     ("docs/REPLICAS.md", "", "etcd --data-dir", "tests/tests/etcd/main.rs"),
     ("docs/REPLICAS.md", "", "orch-apiserver migrate-storage", "tests/tests/etcd/walkthrough.rs"),
     ("docs/RUST.md", "", "", "tests/tests/client/documentation.rs"),

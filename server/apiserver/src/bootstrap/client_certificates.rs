@@ -19,42 +19,56 @@ const ETCD: &str = "etcd";
 const TOKEN_WEBHOOK: &str = "authentication-webhook";
 const AUTHORIZATION_WEBHOOK: &str = "authorization-webhook";
 const AUDIT_WEBHOOK: &str = "audit-webhook";
+/// The authorities that vouch for etcd. A server that outlives them does not reach it.
+const ETCD_AUTHORITIES: &str = "etcd-ca";
 
-/// What the configuration says about them.
+/// Where they are. All of these files are read again when they are used after a change.
 pub struct ClientCertificates {
-    /// Those that were read at the start, and are shown until the end.
-    ends: Vec<End>,
-    /// The file of authorizers, which the server follows.
+    /// Files of certificates.
+    files: Vec<(&'static str, PathBuf)>,
+    /// Files of webhooks, which name theirs.
+    kubeconfigs: Vec<(&'static str, PathBuf)>,
+    /// The file of authorizers, which names more webhooks.
     authorizers: Option<PathBuf>,
     vocabulary: &'static Vocabulary,
 }
 
 impl ClientCertificates {
-    /// Reads them as they are now. A file that is wrong is refused by whoever uses it.
+    /// As the configuration says.
     pub fn new(config: &Config) -> Self {
-        let etcd = config.storage.etcd.as_ref().and_then(|etcd| etcd.identity.as_ref());
-        let etcd = etcd.and_then(|(certificate, _)| end(ETCD, &fs::read(certificate).ok()?));
-        let kubeconfigs = [
-            (TOKEN_WEBHOOK, config.authentication.token_webhook.as_ref().map(|webhook| &webhook.kubeconfig)),
-            (AUTHORIZATION_WEBHOOK, config.authorization.webhook.as_ref().map(|webhook| &webhook.kubeconfig)),
-            (AUDIT_WEBHOOK, config.audit.webhook.as_ref().map(|(kubeconfig, _)| kubeconfig)),
-        ];
-        let webhooks = kubeconfigs.into_iter().filter_map(|(name, file)| of_kubeconfig(name, file?));
+        let etcd = config.storage.etcd.as_ref();
+        let shown = etcd.and_then(|etcd| etcd.identity.as_ref()).map(|(certificate, _)| certificate);
+        let authorities = etcd.and_then(|etcd| etcd.authorities.as_ref());
+        let token_webhook = config.authentication.token_webhook.as_ref().map(|webhook| &webhook.kubeconfig);
+        let authorizer = config.authorization.webhook.as_ref().map(|webhook| &webhook.kubeconfig);
+        let audit = config.audit.webhook.as_ref().map(|(kubeconfig, _)| kubeconfig);
         ClientCertificates {
-            ends: etcd.into_iter().chain(webhooks).collect(),
+            files: given([(ETCD, shown), (ETCD_AUTHORITIES, authorities)]),
+            kubeconfigs: given([
+                (TOKEN_WEBHOOK, token_webhook),
+                (AUTHORIZATION_WEBHOOK, authorizer),
+                (AUDIT_WEBHOOK, audit),
+            ]),
             authorizers: config.authorization.file.clone(),
             vocabulary: config.vocabulary,
         }
     }
 
-    /// When those end that are shown now.
+    /// When those end that are shown now. A file that is wrong is told of by whoever uses it.
     pub fn ends(&self) -> Vec<End> {
         let read = |file: &PathBuf| authorization_file::read(file, self.vocabulary).ok();
         let authorizers = self.authorizers.as_ref().and_then(read).unwrap_or_default();
-        let kubeconfigs = authorizers.iter().flat_map(|authorizer| &authorizer.files);
-        let followed = kubeconfigs.filter_map(|file| of_kubeconfig(AUTHORIZATION_WEBHOOK, file));
-        self.ends.iter().copied().chain(followed).collect()
+        let named = authorizers.iter().flat_map(|authorizer| &authorizer.files);
+        let named = named.map(|file| (AUTHORIZATION_WEBHOOK, file));
+        let kubeconfigs = self.kubeconfigs.iter().map(|(name, file)| (*name, file)).chain(named);
+        let of_webhooks = kubeconfigs.filter_map(|(name, file)| of_kubeconfig(name, file));
+        let files = self.files.iter().filter_map(|(name, file)| end(name, &fs::read(file).ok()?));
+        files.chain(of_webhooks).collect()
     }
+}
+
+fn given<const N: usize>(files: [(&'static str, Option<&PathBuf>); N]) -> Vec<(&'static str, PathBuf)> {
+    files.into_iter().filter_map(|(name, file)| Some((name, file?.clone()))).collect()
 }
 
 fn of_kubeconfig(name: &'static str, file: &Path) -> Option<End> {
@@ -91,6 +105,7 @@ mod tests {
             params.self_signed(&key).unwrap().pem()
         };
         let etcd = file("etcd.crt", &certificate(20_001));
+        let authorities = file("ca.crt", &certificate(20_006));
         let key_file = file("client.key", &key.serialize_pem());
         let kubeconfig = |name: &str, day| {
             let data = STANDARD.encode(certificate(day));
@@ -119,19 +134,28 @@ mod tests {
                 "--etcd-servers=https://127.0.0.1:1".to_owned(),
                 format!("--etcd-certfile={etcd}"),
                 format!("--etcd-keyfile={key_file}"),
+                format!("--etcd-cafile={authorities}"),
                 format!("--authentication-token-webhook-config-file={}", kubeconfig("tokens", 20_002)),
                 format!("--audit-webhook-config-file={}", kubeconfig("audit", 20_003)),
                 format!("--authorization-config={authorizers}"),
             ],
             VOCABULARIES,
         );
-        let known = ClientCertificates::new(&config.unwrap()).ends();
+        let certificates = ClientCertificates::new(&config.unwrap());
+        let known = certificates.ends();
         let expected = [
             (ETCD, 20_001),
+            (ETCD_AUTHORITIES, 20_006),
             (TOKEN_WEBHOOK, 20_002),
             (AUDIT_WEBHOOK, 20_003),
             (AUTHORIZATION_WEBHOOK, 20_004),
         ];
         assert_eq!(known, expected.map(|(certificate, day)| End { certificate, time: time(day) }));
+        file("etcd.crt", &certificate(20_005));
+        kubeconfig("audit", 20_007);
+        let known = certificates.ends();
+        for end in [(ETCD, 20_005), (AUDIT_WEBHOOK, 20_007)] {
+            assert!(known.contains(&End { certificate: end.0, time: time(end.1) }), "{known:?}");
+        }
     }
 }

@@ -54,6 +54,19 @@ fn no_flags_are_needed() {
     assert_eq!(config.vocabulary.name, "orch");
 }
 
+/// They are for three machines, so no test runs them.
+#[test]
+fn the_commands_of_the_guide_to_replicas_are_understood() {
+    let guide = include_str!("../../../../docs/REPLICAS.md").replace("\\\n", " ");
+    let commands = guide.lines().filter_map(|line| line.strip_prefix("orch-apiserver "));
+    let commands: Vec<&str> = commands.collect();
+    assert!(commands.len() >= 4, "{commands:?}");
+    for command in commands {
+        let flags: Vec<&str> = command.trim_end_matches('&').split_whitespace().collect();
+        assert!(read(&flags).is_ok(), "{command}: {:?}", read(&flags));
+    }
+}
+
 /// Whether flags have reached the configuration.
 type Check = fn(&Config) -> bool;
 
