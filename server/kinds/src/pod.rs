@@ -42,8 +42,8 @@ pub(crate) struct PodBehaviour;
 impl Behaviour<Pod> for PodBehaviour {
     fn kept_metadata(&self, subresource: &str) -> &'static [FieldPath] {
         match subresource {
-            // Old agents on nodes send these back damaged.
-            "status" => &[&["metadata", "ownerReferences"]],
+            // Old agents on nodes send owners back damaged.
+            "status" => &[&["metadata", "ownerReferences"], &["metadata", "deletionTimestamp"]],
             EPHEMERAL_CONTAINERS => WRITABLE_METADATA,
             _ => &[],
         }
