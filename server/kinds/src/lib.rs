@@ -18,6 +18,7 @@ mod admission;
 mod controller_revision;
 mod csi_driver;
 mod daemon_set;
+mod gated_pods;
 mod name_parameter;
 mod namespace;
 mod node;
