@@ -2,14 +2,21 @@
 //! of the kind (`spec.templateGeneration`).
 
 use orch_api::apps::v1::DaemonSet;
+use orch_machinery::gated::GatedFields;
 use orch_registry::behaviour::{Behaviour, WriteInfo};
-use orch_runtime::object::SetDefaults;
+use orch_runtime::{Tree, object::SetDefaults, type_def::TypeDef};
+
+use crate::gated_pods;
 
 const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 pub(crate) struct DaemonSetBehaviour;
 
 impl Behaviour<DaemonSet> for DaemonSetBehaviour {
+    fn drop_gated(&self, set: &mut Tree, old: Option<&Tree>, gated: &GatedFields, def: &'static TypeDef) {
+        gated_pods::drop_gated("/spec/template/spec", set, old, gated, def);
+    }
+
     fn prepare(&self, set: &mut DaemonSet, old: Option<&DaemonSet>, write: &WriteInfo<'_>) {
         let generation = match old {
             None => template_generation(set).max(1),

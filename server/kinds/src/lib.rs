@@ -19,6 +19,7 @@ mod controller_revision;
 mod csi_driver;
 mod daemon_set;
 pub mod default_class;
+mod gated_pods;
 mod name_parameter;
 mod namespace;
 mod node;

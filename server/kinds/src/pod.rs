@@ -11,7 +11,7 @@ use orch_api::{
     core::v1::{EphemeralContainer, Pod, PodCondition, PodIP, PodStatus},
     validators::profiles_of_pod,
 };
-use orch_machinery::{meta::Meta, table::RowCondition};
+use orch_machinery::{gated::GatedFields, meta::Meta, table::RowCondition};
 use orch_registry::behaviour::{Behaviour, WriteInfo};
 use orch_runtime::{
     Tree, constraint,
@@ -20,9 +20,10 @@ use orch_runtime::{
     path::Path,
     resource_def::FieldPath,
     scalar::Time,
+    type_def::TypeDef,
 };
 
-use crate::status_alone::WRITABLE_METADATA;
+use crate::{gated_pods, status_alone::WRITABLE_METADATA};
 
 /// How long containers may take to end where a pod does not say.
 const DEFAULT_GRACE_SECONDS: i64 = 30;
@@ -42,8 +43,8 @@ pub(crate) struct PodBehaviour;
 impl Behaviour<Pod> for PodBehaviour {
     fn kept_metadata(&self, subresource: &str) -> &'static [FieldPath] {
         match subresource {
-            // Old agents on nodes send these back damaged.
-            "status" => &[&["metadata", "ownerReferences"]],
+            // Old agents on nodes send owners back damaged.
+            "status" => &[&["metadata", "ownerReferences"], &["metadata", "deletionTimestamp"]],
             EPHEMERAL_CONTAINERS => WRITABLE_METADATA,
             _ => &[],
         }
@@ -55,6 +56,10 @@ impl Behaviour<Pod> for PodBehaviour {
 
     fn is_found_by_controller(&self) -> bool {
         true
+    }
+
+    fn drop_gated(&self, pod: &mut Tree, old: Option<&Tree>, gated: &GatedFields, def: &'static TypeDef) {
+        gated_pods::drop_gated("/spec", pod, old, gated, def);
     }
 
     fn prepare(&self, pod: &mut Pod, old: Option<&Pod>, write: &WriteInfo<'_>) {

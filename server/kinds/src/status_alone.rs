@@ -3,9 +3,11 @@
 use orch_registry::behaviour::Behaviour;
 use orch_runtime::{object::Kind, resource_def::FieldPath};
 
-/// The metadata that clients can write.
+/// The metadata that clients can write, or else could ask to change, which would be refused.
 pub(crate) const WRITABLE_METADATA: &[FieldPath] = &[
     &["metadata", "annotations"],
+    &["metadata", "deletionGracePeriodSeconds"],
+    &["metadata", "deletionTimestamp"],
     &["metadata", "finalizers"],
     &["metadata", "generateName"],
     &["metadata", "labels"],

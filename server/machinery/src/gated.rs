@@ -63,6 +63,11 @@ impl GatedFields {
         }
     }
 
+    /// Whether there is a field whose gate has this name and is off.
+    pub fn has_off(&self, gate: &str) -> bool {
+        self.off.iter().any(|off| *off == gate)
+    }
+
     fn object(&self, tree: &mut Tree, old: &[&Tree], def: &TypeDef) {
         let (true, Some(fields)) = (self.is_concerned(def), tree.as_object_mut()) else { return };
         for field in def.fields {

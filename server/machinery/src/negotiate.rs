@@ -3,8 +3,8 @@
 //! The clause with the highest quality wins; among equals one without wildcards, then the first. Besides a
 //! media type a clause may ask for another form of the object (`as`, `g`, `v`: a table, or metadata only),
 //! for a watch (`stream`) and for indentation (`pretty`). Other parameters are ignored. A clause that asks
-//! for something that no offer has is skipped. Only `*/*` is a wildcard: the reference server answers
-//! `application/*` with 406.
+//! for something that no offer has is skipped. For resources only `*/*` is a wildcard: the reference server
+//! answers `application/*` with 406. For some documents it takes that too.
 
 use std::cmp::Reverse;
 
@@ -66,18 +66,29 @@ impl AskedForm<'_> {
 /// The best offer for an `Accept` header; none means 406. Without a header, or for an empty one, it is the
 /// first offer.
 pub fn negotiate<'o>(accept: Option<&str>, offers: &'o [Offer<'o>]) -> Option<Negotiated<'o>> {
+    among(accept, offers, &["*/*", "*"])
+}
+
+/// The same where `application/*` is a wildcard too. The names of all offers begin with `application/`.
+pub fn negotiate_ranges<'o>(accept: Option<&str>, offers: &'o [Offer<'o>]) -> Option<Negotiated<'o>> {
+    among(accept, offers, &["*/*", "*", "application/*"])
+}
+
+fn among<'o>(accept: Option<&str>, offers: &'o [Offer<'o>], wildcards: &[&str]) -> Option<Negotiated<'o>> {
     let accept = accept.unwrap_or_default();
     if accept.is_empty() {
         let first = offers.first()?;
         return Some(Negotiated { media_type: first.media_type, form: None, stream: false, pretty: None });
     }
-    let mut clauses: Vec<Clause<'_>> = accept.split(',').filter_map(Clause::parse).collect();
-    clauses.sort_by_key(|clause| (Reverse(clause.quality), clause.is_wildcard()));
+    let mut clauses: Vec<Clause<'_>> =
+        accept.split(',').filter_map(|clause| Clause::parse(clause, wildcards)).collect();
+    clauses.sort_by_key(|clause| (Reverse(clause.quality), clause.is_wildcard));
     clauses.iter().find_map(|clause| offers.iter().find_map(|offer| clause.accepts(offer)))
 }
 
 struct Clause<'a> {
     media_type: &'a str,
+    is_wildcard: bool,
     /// In thousandths.
     quality: u16,
     parameters: Vec<(&'a str, &'a str)>,
@@ -85,7 +96,7 @@ struct Clause<'a> {
 
 impl<'a> Clause<'a> {
     /// None for a clause that accepts nothing: it is empty, or its quality is 0.
-    fn parse(clause: &'a str) -> Option<Self> {
+    fn parse(clause: &'a str, wildcards: &[&str]) -> Option<Self> {
         let mut parts = clause.split(';').map(str::trim);
         let media_type = parts.next().filter(|media_type| !media_type.is_empty())?;
         let mut quality = 1000;
@@ -98,15 +109,12 @@ impl<'a> Clause<'a> {
                 parameters.push((name, value));
             }
         }
-        (quality > 0).then_some(Clause { media_type, quality, parameters })
-    }
-
-    fn is_wildcard(&self) -> bool {
-        matches!(self.media_type, "*/*" | "*")
+        let is_wildcard = wildcards.contains(&media_type);
+        (quality > 0).then_some(Clause { media_type, is_wildcard, quality, parameters })
     }
 
     fn accepts<'o>(&self, offer: &'o Offer<'o>) -> Option<Negotiated<'o>> {
-        if !self.is_wildcard() && !self.media_type.eq_ignore_ascii_case(offer.media_type.name) {
+        if !self.is_wildcard && !self.media_type.eq_ignore_ascii_case(offer.media_type.name) {
             return None;
         }
         let stream = match self.parameter("stream") {
@@ -237,6 +245,21 @@ mod tests {
         ];
         for (accept, expected) in cases {
             assert_eq!(answer(accept), expected, "{accept}");
+        }
+    }
+
+    #[test]
+    fn ranges_are_taken_where_they_are_asked_for() {
+        let name = |accept| negotiate_ranges(Some(accept), OFFERS).map(|found| found.media_type.name);
+        for (accept, expected) in [
+            ("application/*", Some("application/json")),
+            ("application/*;q=0.5,text/html", Some("application/json")),
+            ("application/*,application/yaml", Some("application/yaml")),
+            ("*/*", Some("application/json")),
+            ("text/*", None),
+            ("application/*;q=0", None),
+        ] {
+            assert_eq!(name(accept), expected, "{accept}");
         }
     }
 

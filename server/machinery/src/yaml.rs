@@ -58,8 +58,9 @@ pub struct Document {
 /// no JSON form, and [`DecodeError::TooDeep`].
 pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Document, DecodeError> {
     if bytes.trim_ascii_start().starts_with(b"{")
-        && let Ok(json) = decode_any_strict(bytes, limits)
+        && let Ok(mut json) = decode_any_strict(bytes, limits)
     {
+        with_whole_numbers(&mut json.tree);
         let duplicates: Vec<String> = json.strict.iter().map(ToString::to_string).collect();
         let document = Document { tree: json.tree, duplicates };
         // If the text can be read as YAML, its reports with line numbers are used.
@@ -255,6 +256,20 @@ fn number(value: f64) -> Option<Number> {
         return Some(Number::from(value as i64));
     }
     Number::from_f64(value)
+}
+
+/// The same for a document that was read as JSON, where `1.0` and `1e2` are floating point numbers.
+fn with_whole_numbers(tree: &mut Tree) {
+    match tree {
+        Tree::Number(written) if written.is_f64() => {
+            if let Some(whole) = written.as_f64().and_then(number) {
+                *written = whole;
+            }
+        }
+        Tree::Array(items) => items.iter_mut().for_each(with_whole_numbers),
+        Tree::Object(map) => map.values_mut().for_each(with_whole_numbers),
+        Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::String(_) => {}
+    }
 }
 
 /// A name in a map: any single value, as text.

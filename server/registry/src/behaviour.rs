@@ -10,13 +10,14 @@
 
 use std::{collections::HashMap, marker::PhantomData, sync::Arc};
 
-use orch_machinery::table::RowCondition;
+use orch_machinery::{gated::GatedFields, table::RowCondition};
 use orch_runtime::{
     Tree,
     field_error::{FieldError, Validation},
     object::{ApiObject, Kind},
     resource_def::{FieldPath, ResourceDef},
     scalar::Time,
+    type_def::TypeDef,
     vocabulary::Vocabulary,
 };
 
@@ -38,6 +39,12 @@ pub struct WriteInfo<'a> {
 
 /// What a kind adds to the stages of a write. Every step has a default that does nothing.
 pub trait Behaviour<T: Kind>: Send + Sync + 'static {
+    /// Drops the fields whose gates are off from what the client sent; a kind may drop more, or less. `old`
+    /// is the stored object, `def` the type of both.
+    fn drop_gated(&self, object: &mut Tree, old: Option<&Tree>, gated: &GatedFields, def: &'static TypeDef) {
+        gated.drop_from(object, old, def);
+    }
+
     /// Adjusts an object before defaults are filled; `old` is absent on create.
     fn prepare(&self, _object: &mut T, _old: Option<&T>, _write: &WriteInfo<'_>) {}
 
@@ -176,6 +183,9 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
 /// are those of a kind without a behaviour.
 #[allow(missing_docs, reason = "each method is the one of the same name of `Behaviour`")]
 pub trait AnyBehaviour: Send + Sync {
+    fn drop_gated(&self, object: &mut Tree, old: Option<&Tree>, gated: &GatedFields, def: &'static TypeDef) {
+        gated.drop_from(object, old, def);
+    }
     fn prepare(&self, _object: &mut dyn ApiObject, _old: Option<&dyn ApiObject>, _write: &WriteInfo<'_>) {}
     fn complete(&self, _object: &mut dyn ApiObject, _write: &WriteInfo<'_>) -> Vec<String> {
         Vec::new()
@@ -290,6 +300,10 @@ fn typed_mut<T: Kind>(object: &mut dyn ApiObject) -> &mut T {
 }
 
 impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
+    fn drop_gated(&self, object: &mut Tree, old: Option<&Tree>, gated: &GatedFields, def: &'static TypeDef) {
+        self.behaviour.drop_gated(object, old, gated, def);
+    }
+
     fn prepare(&self, object: &mut dyn ApiObject, old: Option<&dyn ApiObject>, write: &WriteInfo<'_>) {
         self.behaviour.prepare(typed_mut(object), old.map(typed), write);
     }

@@ -63,14 +63,20 @@ async fn put(admin: &Client, path: &str, object: &Value) -> Value {
 async fn fields_behind_a_gate_that_is_off_are_dropped() {
     let server = TestServer::start().await;
     let admin = server.admin();
-    // All are alpha, so that nothing is left of a source, which is none then. A volume of which nothing is
-    // left is an empty one.
+    // All are alpha, so that nothing is left of a source, which is none then. Without the image of a volume,
+    // volume and mounts are gone.
     let why = admin.post(PODS, &pod("of-nothing")).await.refused(422, "Invalid");
     assert!(why.contains("projected.sources[1]: Required value: must specify a volume type"), "{why}");
-    let mut of_an_empty_volume = pod("of-an-empty-volume");
-    of_an_empty_volume["spec"]["volumes"][0] = bare("a")["spec"]["volumes"][0].clone();
-    let created = admin.post(PODS, &of_an_empty_volume).await.expect(201);
+    let mut of_an_image = pod("of-an-image");
+    of_an_image["spec"]["volumes"][0] = bare("a")["spec"]["volumes"][0].clone();
+    of_an_image["spec"]["containers"][0]["volumeMounts"] = json!([{"name": "i", "mountPath": "/i"}]);
+    let created = admin.post(PODS, &of_an_image).await.expect(201);
     assert_eq!(given(&created), (false, false, false));
+    let of_image = |list: &str| {
+        let items = created.pointer(list).and_then(Value::as_array).into_iter().flatten();
+        items.filter(|item| item["name"] == "i").count()
+    };
+    assert_eq!((of_image("/spec/volumes"), of_image("/spec/containers/0/volumeMounts")), (0, 0));
     assert_eq!(given(&admin.post(PODS, &bare("a")).await.expect(201)), (false, false, false));
 
     let server = TestServer::options().flag(ON).start().await;

@@ -58,6 +58,7 @@ async fn wrong_parameters_are_refused_with_their_messages() {
         ("watch=1&continue=x&resourceVersion=0", options(when_continued)),
         ("limit=x", bad("strconv.ParseInt: parsing \"x\": invalid syntax")),
         ("limit=", bad("strconv.ParseInt: parsing \"\": invalid syntax")),
+        ("limit=%E2%80%8B", bad(r#"strconv.ParseInt: parsing "\u200b": invalid syntax"#)),
         (
             "timeoutSeconds=9223372036854775808",
             bad("strconv.ParseInt: parsing \"9223372036854775808\": value out of range"),

@@ -73,6 +73,11 @@ pub fn deleted_status_errors(kind: &str, new: &Value) -> Vec<String> {
     api.faults(&Judged { group: def.group, kind, name: name(&new), of: def.type_def }, &answer)
 }
 
+/// What is wrong with a change of a stored object on the path of another part of it.
+pub fn part_errors(kind: &str, part: &str, old: &Value, new: &Value) -> Vec<String> {
+    Api::kubernetes().change_errors(kind, &format!("/{part}"), old, new)
+}
+
 /// What is wrong with the body of an operation on a stored object.
 pub fn operation_errors(kind: &str, operation: &str, tree: &Value) -> Vec<String> {
     let api = Api::kubernetes();

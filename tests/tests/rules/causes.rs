@@ -495,7 +495,7 @@ pub fn of_daemon_sets_and_others() {
             (
                 "/spec/template/spec/volumes",
                 json!([{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]),
-                &["spec.template.spec.volumes[0].gcePersistentDisk.readOnly"],
+                &[],
             ),
             (
                 "/spec/updateStrategy",

@@ -86,7 +86,13 @@ tables! {
     }
     identity_review { questions_are_as_short_as_they_can_be }
     lease { numbers_and_strategies nothing_is_added_and_anything_may_change }
-    metadata { names labels_and_annotations finalizers_and_owners updates }
+    metadata {
+        names
+        labels_and_annotations
+        finalizers_and_owners
+        updates
+        a_path_for_the_status_takes_metadata_as_it_is
+    }
     names { of_every_kind }
     namespace {
         finalizers_are_standard_or_qualified

@@ -3,7 +3,7 @@
 use orch_runtime::Tree;
 use serde_json::json;
 
-use crate::ask::{check, update_errors, with};
+use crate::ask::{check, part_errors, status_errors, update_errors, with};
 
 const KIND: &str = "ConfigMap";
 const QUALIFIED: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with \
@@ -171,4 +171,20 @@ pub fn updates() {
     ] {
         assert_eq!(update_errors(KIND, &map(), &with(&map(), pointer, value)), expected, "{pointer}");
     }
+}
+
+pub fn a_path_for_the_status_takes_metadata_as_it_is() {
+    let schema = json!({"spec": {"priorityLevelConfiguration": {"name": "l"}, "matchingPrecedence": 5}});
+    let pod = json!({"spec": {"containers": [{"name": "c", "image": "x:1"}]}});
+    let deleted = json!("2020-01-01T00:00:00Z");
+    for (kind, tree) in [("FlowSchema", &schema), ("Pod", &pod)] {
+        let leaving = with(tree, "/metadata/deletionTimestamp", deleted.clone());
+        assert_eq!(status_errors(kind, tree, &leaving), [""; 0], "{kind}");
+    }
+    let hasty = with(&schema, "/metadata/deletionGracePeriodSeconds", json!(5));
+    assert_eq!(status_errors("FlowSchema", &schema, &hasty), [""; 0]);
+    assert_eq!(part_errors("Pod", "ephemeralcontainers", &pod, &{
+        let leaving = with(&pod, "/metadata/deletionTimestamp", deleted);
+        with(&leaving, "/metadata/deletionGracePeriodSeconds", json!(5))
+    }), [""; 0]);
 }

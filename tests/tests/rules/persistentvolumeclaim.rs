@@ -115,6 +115,13 @@ pub fn rules() {
         let reference = with(&with(&source, "/name", json!(name)), "/namespace", namespace);
         assert_eq!(errors(KIND, &with(&both, "/spec/dataSourceRef", reference)), expected, "{name}");
     }
+    // A group that is not given is not the same as an empty one.
+    let of_core = with(&source, "/apiGroup", json!(""));
+    assert_eq!(errors(KIND, &with(&both, "/spec/dataSourceRef", of_core.clone())), [
+        r#"spec: Invalid value: "spec.dataSource": must match dataSourceRef"#,
+    ]);
+    let both = with(&both, "/spec/dataSource", of_core.clone());
+    assert_eq!(errors(KIND, &with(&both, "/spec/dataSourceRef", of_core)), [""; 0]);
 }
 
 pub fn updates() {

@@ -401,6 +401,37 @@ pub fn volumes() {
                  more than 256 bytes",
                 "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.managedFields[1].manager: Too long: may not be more \
                  than 128 bytes",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.generation: Forbidden: cannot be set",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.managedFields: Forbidden: cannot be set",
+            ],
+        ),
+        (
+            at,
+            json!({"name": "v", "ephemeral": {"volumeClaimTemplate": {
+                "metadata": {
+                    "labels": {"a": "b"}, "annotations": {"a": "b"},
+                    "name": "n", "generateName": "n", "namespace": "n", "selfLink": "/n", "uid": "u",
+                    "resourceVersion": "1", "generation": 1, "creationTimestamp": "2020-01-01T00:00:00Z",
+                    "deletionTimestamp": "2020-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0,
+                    "ownerReferences": [{}], "finalizers": ["x"], "managedFields": [{"operation": "Apply"}],
+                },
+                "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+            }}}),
+            &[
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.name: Forbidden: cannot be set",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.generateName: Forbidden: cannot be set",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.namespace: Forbidden: cannot be set",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.selfLink: Forbidden: cannot be set",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.uID: Forbidden: cannot be set",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.resourceVersion: Forbidden: cannot be set",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.generation: Forbidden: cannot be set",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.creationTimestamp: Forbidden: cannot be set",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.deletionTimestamp: Forbidden: cannot be set",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.deletionGracePeriodSeconds: Forbidden: cannot be \
+                 set",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.ownerReferences: Forbidden: cannot be set",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.finalizers: Forbidden: cannot be set",
+                "spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.managedFields: Forbidden: cannot be set",
             ],
         ),
         (

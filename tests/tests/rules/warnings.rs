@@ -269,6 +269,21 @@ pub fn volumes_of_pods() {
             ),
         ],
     );
+    let with_account = with(&pod(), "/spec/serviceAccountName", json!("s"));
+    let tokens = json!({"sources": [
+        {"serviceAccountToken": {"path": "a"}}, {"serviceAccountToken": {"path": "a"}},
+    ]});
+    check(
+        "Pod",
+        &with_account,
+        vec![(
+            "/spec/volumes",
+            volume("projected", tokens),
+            &[
+                r#"volume "v" (Projected): overlapping paths: "a" (ServiceAccountToken) with "a" (ServiceAccountToken)"#,
+            ],
+        )],
+    );
 }
 
 pub fn storage() {

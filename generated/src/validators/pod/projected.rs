@@ -9,7 +9,8 @@ use orch_runtime::{
 
 use crate::core::v1::{KeyToPath, ProjectedVolumeSource, VolumeProjection};
 
-/// The paths of files are unique: Rust, because an error shows the owner of the file.
+/// The paths of files are unique: Rust, because an error shows the owner of the file. Those of tokens draw a
+/// warning only, as in the reference.
 pub fn projected(value: &ProjectedVolumeSource, path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut files = BTreeSet::new();
     for source in value.sources.iter().flatten() {
@@ -44,9 +45,6 @@ fn projection<'v>(
         for file in &downward.items {
             add(&file.path, &file.path, cx);
         }
-    }
-    if let Some(token) = &source.service_account_token {
-        add(&token.path, &token.path, cx);
     }
     if let Some(bundle) = &source.cluster_trust_bundle {
         add(&bundle.path, &bundle.path, cx);

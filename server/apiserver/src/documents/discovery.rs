@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{HeaderValue, header, request::Parts, uri::Authority};
 use orch_machinery::{
     media_type::{MediaTypes, Named, Syntax, without_parameters},
-    negotiate::{Form, Offer, negotiate},
+    negotiate::{Form, Offer, negotiate, negotiate_ranges},
 };
 use orch_meta::meta::v1::{API_GROUP_LIST_TYPE, API_GROUP_TYPE, API_RESOURCE_LIST_TYPE, API_VERSIONS_TYPE};
 use orch_registry::{
@@ -129,9 +129,7 @@ impl Discovery {
         let accept = all_values(&request.headers, header::ACCEPT);
         let is_known =
             |clause: &str| self.media_types.iter().any(|known| known.name == without_parameters(clause));
-        let mut segments = request.uri.path().trim_end_matches('/').split('/').skip(1);
-        let is_group = segments.next() == Some("apis") && segments.nth(1).is_none();
-        if is_group || accept.split(',').any(is_known) {
+        if is_of_groups(request) || accept.split(',').any(is_known) {
             ApiError::NotAcceptable(self.listed.clone())
         } else {
             ApiError::UnknownMediaType(self.listed.clone())
@@ -150,6 +148,7 @@ impl Discovery {
         };
         let offers: Vec<Offer<'_>> = self.media_types.iter().map(offer).collect();
         let accept = all_values(&request.headers, header::ACCEPT);
+        let negotiate = if is_of_groups(request) { negotiate_ranges } else { negotiate };
         let negotiated = negotiate(Some(&accept), &offers)?;
         let query = Query::parse(request.uri.query());
         let is_pretty = wants_pretty(&request.headers, &query, negotiated.pretty);
@@ -174,6 +173,13 @@ impl Discovery {
         let named = request.uri.authority().map(Authority::as_str).or_else(host);
         named.filter(|address| !address.is_empty()).unwrap_or(&self.local_address)
     }
+}
+
+/// Whether a group, or the list of groups, is asked for. The reference answers these in another part of the
+/// server, which judges `Accept` in another way.
+fn is_of_groups(request: &Parts) -> bool {
+    let mut segments = request.uri.path().trim_end_matches('/').split('/').skip(1);
+    segments.next() == Some("apis") && segments.nth(1).is_none()
 }
 
 /// A document on one line with a newline at its end.

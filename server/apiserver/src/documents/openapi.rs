@@ -15,7 +15,7 @@ use axum::{body::Body, response::Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use orch_machinery::{
     media_type::{self, MediaTypes, Named},
-    negotiate::{Offer, negotiate},
+    negotiate::{Offer, negotiate_ranges},
 };
 use orch_registry::{catalog::Catalog, error::ApiError};
 
@@ -240,5 +240,5 @@ fn accepted(request: &HeaderMap, others: &[&'static str]) -> Option<&'static str
     let names = [media_type::JSON].into_iter().chain(others.iter().copied());
     let offer = |name| Offer { media_type: Named { name, ..Named::JSON }, streams: false, forms: &[] };
     let offers: Vec<_> = names.map(offer).collect();
-    negotiate(Some(&accept), &offers).map(|negotiated| negotiated.media_type.name)
+    negotiate_ranges(Some(&accept), &offers).map(|negotiated| negotiated.media_type.name)
 }

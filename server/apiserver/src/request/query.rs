@@ -6,7 +6,7 @@ use std::{
 };
 
 use orch_registry::error::{ApiError, Result};
-use orch_runtime::scalar;
+use orch_runtime::{field_error::Shown as _, scalar};
 use percent_encoding::percent_decode_str;
 
 /// The parameters of one request, decoded, in their order. Unknown ones are kept and ignored.
@@ -73,7 +73,7 @@ impl Query {
                     IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "value out of range",
                     _ => "invalid syntax",
                 };
-                ApiError::BadRequest(format!("strconv.ParseInt: parsing {value:?}: {fault}"))
+                ApiError::BadRequest(format!("strconv.ParseInt: parsing {}: {fault}", value.shown()))
             }),
         }
     }

@@ -126,6 +126,18 @@ fn items_of_one_key_are_owned_together() {
 }
 
 #[test]
+fn an_item_without_parts_is_taken_as_a_whole() {
+    let owned_by =
+        |kind: &str| json!({"metadata": {"ownerReferences": [{"uid": "u", "name": "o", "kind": kind}]}});
+    let item = json!({"f:metadata": {"f:ownerReferences": {"k:{\"uid\":\"u\"}": {}}}});
+    let mut old = owned_by("A");
+    track_create(&write("first", "t"), &json!({"metadata": {}}), &mut old, &BAG);
+    let new = updated(&old, "second", "u", owned_by("B"));
+    let list_alone = json!({"f:metadata": {"f:ownerReferences": {}}});
+    assert_eq!(owners(&new), [("first".to_owned(), list_alone), ("second".to_owned(), item)]);
+}
+
+#[test]
 fn updates_take_what_they_change() {
     let labels = json!({"f:labels": {".": {}, "f:x": {}}});
     let object = created();

@@ -193,3 +193,12 @@ fn normal(tree: Tree) -> Tree {
         other => other,
     }
 }
+
+#[test]
+fn whole_numbers_are_integers_however_json_has_them() {
+    let text = br#"{"a": 1.0, "b": [1e2, -0], "c": {"d": 1.0e0}, "e": 1.5, "f": "1.0"}"#;
+    assert_eq!(
+        decode(text, &Limits::default()).unwrap().tree,
+        json!({"a": 1, "b": [100, 0], "c": {"d": 1}, "e": 1.5, "f": "1.0"})
+    );
+}

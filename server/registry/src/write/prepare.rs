@@ -95,7 +95,8 @@ pub fn drop_gated(
     tree: &mut Tree,
     current: Option<&Tree>,
 ) {
-    resource.gated_fields(cx.core.gates()).drop_from(tree, current, resource.def.type_def);
+    let gated = resource.gated_fields(cx.core.gates());
+    resource.behaviour.drop_gated(tree, current, gated, resource.def.type_def);
 }
 
 /// What the behaviour of a kind gets to know about a write.

@@ -339,6 +339,15 @@ fn without_empty(value: &Value) -> Value {
 }
 
 #[tokio::test]
+async fn groups_are_there_for_who_takes_any_application_type() {
+    let discovery = discovery(&catalog(&ORCH), "");
+    let accept = [("accept", "application/*")];
+    for (path, status) in [("/apis", 200), ("/apis/apps", 200), ("/apis/apps/v1", 406), ("/api", 406)] {
+        assert_eq!(ask(&discovery, path, &accept).await.unwrap().status, status, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_not_acceptable_is_refused() {
     let discovery = discovery(&catalog(&ORCH), "");
     for path in ["/api", "/apis", "/apis/apps", "/apis/apps/v1"] {

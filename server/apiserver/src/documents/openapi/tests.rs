@@ -104,6 +104,7 @@ async fn documents_are_there_in_two_forms_and_the_index_in_one() {
         ("", media_type::JSON),
         ("*/*", media_type::JSON),
         ("application/json, */*", media_type::JSON),
+        ("application/*", media_type::JSON),
         ("application/com.github.proto-openapi.spec.v3@v1.0+protobuf,application/json;q=0.5", BINARY),
         (
             "application/com.github.proto-openapi.spec.v3@v1.0+protobuf;q=0.5,application/json",
