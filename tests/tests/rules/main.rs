@@ -176,7 +176,7 @@ fn every_stated_rule_is_broken() {
     let unbroken = stated::Stated::read().unbroken(&ask::causes());
     let expected = ABOUT_TWO_ADDRESSES.map(|what| {
         format!(
-            "core.v1.ServiceSpec told as `must be set to 'SingleStack' when releasing the secondary {what}`"
+            "core.v1.ServiceSpec told as `: must be set to 'SingleStack' when releasing the secondary {what}`"
         )
     });
     assert_eq!(unbroken, expected, "no table breaks these rules");

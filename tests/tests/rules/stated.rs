@@ -500,7 +500,7 @@ fn last_field(told_at: Option<&Vec<Step>>, place: &str) -> String {
 }
 
 fn of_field(model: &Model, field: &Field, place: &str, rules: &mut Vec<Rule>) {
-    if field.required && refuses_absence(model, &field.usage) {
+    if field.required && refuses_absence(model, &field.usage, field.accepts_empty) {
         rules.push(Rule { place: place.to_owned(), what: What::Required });
     }
     if field.immutable.is_some() {
@@ -523,19 +523,19 @@ fn of_field(model: &Model, field: &Field, place: &str, rules: &mut Vec<Rule>) {
 
 /// Whether the empty value of a required field stands for none: see the table of presence in the schema's
 /// description.
-fn refuses_absence(model: &Model, usage: &Usage) -> bool {
+fn refuses_absence(model: &Model, usage: &Usage, accepts_empty: bool) -> bool {
     if usage.nullable {
         return false;
     }
     match &usage.shape {
-        Shape::String(_) => usage.constraints.min_length != Some(0),
+        Shape::String(_) => usage.constraints.min_length.map_or(!accepts_empty, |min| min > 0),
         Shape::Time | Shape::MicroTime | Shape::Any => true,
         Shape::List { .. } => usage.constraints.min_items.is_some_and(|min| min > 0),
         Shape::Map { .. } => usage.constraints.min_properties.is_some_and(|min| min > 0),
         Shape::Named(id) => match &model.ty(*id).kind {
             TypeKind::Object(_) => false,
             TypeKind::Enum(_) => true,
-            TypeKind::Alias(usage) => refuses_absence(model, usage),
+            TypeKind::Alias(usage) => refuses_absence(model, usage, accepts_empty),
         },
         _ => false,
     }
