@@ -500,7 +500,10 @@ fn last_field(told_at: Option<&Vec<Step>>, place: &str) -> String {
 }
 
 fn of_field(model: &Model, field: &Field, place: &str, rules: &mut Vec<Rule>) {
-    if field.required && refuses_absence(model, &field.usage) {
+    let may_be_empty = field.accepts_empty
+        && matches!(field.usage.shape, Shape::String(_))
+        && field.usage.constraints.min_length.is_none();
+    if field.required && !may_be_empty && refuses_absence(model, &field.usage) {
         rules.push(Rule { place: place.to_owned(), what: What::Required });
     }
     if field.immutable.is_some() {
