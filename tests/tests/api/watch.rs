@@ -241,6 +241,6 @@ async fn a_watch_of_nothing_is_quiet() {
     let admin = server.admin();
     let mut watch = admin.watch(&format!("{CONFIG_MAPS}?watch=1&labelSelector=never%3Dset")).await;
     admin.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
-    let quiet = watch.next(std::time::Duration::from_millis(200)).await;
+    let quiet = watch.next(Duration::from_millis(200)).await;
     assert!(matches!(quiet, Next::Nothing), "{quiet:?}");
 }
