@@ -57,7 +57,7 @@ use orch_api::{
     flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration},
     rbac::v1::{ClusterRoleBinding, RoleBinding},
     scheduling::v1::PriorityClass,
-    storage::v1::CSIDriver,
+    storage::v1::{CSIDriver, VolumeAttachment},
     storagemigration::v1alpha1::StorageVersionMigration,
 };
 use orch_auth::{
@@ -106,6 +106,7 @@ pub fn behaviours(settings: &Settings, behaviours: &mut Behaviours) {
     behaviours.register::<FlowSchema>(status_alone::StatusAlone);
     behaviours.register::<PriorityLevelConfiguration>(status_alone::StatusAlone);
     behaviours.register::<StorageVersionMigration>(status_alone::StatusAlone);
+    behaviours.register::<VolumeAttachment>(status_alone::StatusAlone);
     behaviours.register::<RoleBinding>(role_binding::BindingBehaviour);
     behaviours.register::<ClusterRoleBinding>(role_binding::BindingBehaviour);
     behaviours.register::<ControllerRevision>(controller_revision::ControllerRevisionBehaviour);

@@ -146,6 +146,21 @@ async fn each_path_writes_its_own_half() {
     assert_eq!(with_status(&admin).await, tested.into_iter().map(str::to_owned).collect());
 }
 
+#[tokio::test]
+async fn some_kinds_keep_their_metadata_where_the_status_is_written() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let attachments = "/apis/storage.orch.io/v1/volumeattachments";
+    let source = json!({"persistentVolumeName": "v"});
+    let spec = json!({"attacher": "d.example.com", "nodeName": "n", "source": source});
+    admin.post(attachments, &json!({"metadata": {"name": "a"}, "spec": spec})).await.expect(201);
+    let metadata = json!({"labels": {"a": "b"}, "finalizers": ["example.com/keep"]});
+    let change = json!({"metadata": metadata, "status": {"attached": true}});
+    let told = admin.merge(&format!("{attachments}/a/status"), &change).await.expect(200);
+    assert_eq!(told["status"]["attached"], true, "{told}");
+    assert!(told["metadata"]["labels"].is_null() && told["metadata"]["finalizers"].is_null(), "{told}");
+}
+
 async fn check(admin: &Client, sample: &Sample) {
     let Sample { collection, .. } = *sample;
     let (item, status_path) = (format!("{collection}/a"), format!("{collection}/a/status"));

@@ -304,7 +304,7 @@ mod tests {
             frame
         });
         let mut body = paced(Body::new(slow), PACE);
-        let mut context = Context::from_waker(std::task::Waker::noop());
+        let mut context = Context::from_waker(Waker::noop());
         let polls = (0..9).map(|_| Pin::new(&mut body).poll_frame(&mut context).is_pending());
         assert_eq!(polls.collect::<Vec<_>>(), [false, true, false, true, false, true, false, true, false]);
     }
