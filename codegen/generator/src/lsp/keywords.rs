@@ -105,7 +105,7 @@ mod tests {
         let keys = |text: &str| -> Vec<String> {
             keywords.keys(&path(text)).into_iter().map(|known| known.word).collect()
         };
-        assert_eq!(keys(""), ["components", "info", "openapi"]);
+        assert_eq!(keys(""), ["components", "info", "openapi", "x-orch-empty-texts"]);
         assert!(keys("components schemas A properties b").contains(&"x-orch-immutable".to_owned()));
         assert!(keys("components schemas A properties b items").contains(&"minimum".to_owned()));
         assert!(keys("components schemas A x-orch-resource columns []").contains(&"priority".to_owned()));
