@@ -2,11 +2,13 @@
 //! form, [`pretty`] indents for people.
 
 pub(crate) mod budget;
+mod cost;
 pub mod decode;
 pub mod encode;
 pub mod pretty;
 
-pub use budget::{Exceeded, check_cost};
+pub use budget::Exceeded;
+pub use cost::check_cost;
 
 /// The deepest nesting that any reader accepts, whatever its [`Limits`] say. A list or object at this depth
 /// is refused; the document itself is at depth 1.
@@ -42,11 +44,6 @@ impl Limits {
     /// was written; what a write accepts, each read must be able to read.
     pub const STORED: Limits =
         Limits { max_depth: MAX_DEPTH, max_values: usize::MAX, max_memory: usize::MAX };
-
-    /// Those of what a patch makes of a stored object: its managed fields are in it too, and may be left out
-    /// when the result is stored.
-    pub const PATCHED: Limits =
-        Limits { max_depth: MAX_DEPTH, max_values: 3 * MAX_VALUES, max_memory: 3 * MAX_MEMORY };
 
     /// The depth limit that applies.
     pub(crate) fn effective_depth(self) -> usize {

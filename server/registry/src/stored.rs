@@ -44,8 +44,8 @@ const END: usize = 2;
 /// The stored form of a tree. `owners` is the JSON text of its managed fields where they are not in the tree.
 /// Where the result is too large and `may_shrink` is set, the managed fields are left out.
 ///
-/// # Errors
-/// 413 where it is larger than an object may be, or has more values than a body may have; 500 where it has no other form, in which it would be stored.
+/// # Errors 413 where it is larger than an object may be, or has more values than a body may have; 500 where
+/// it has no other form, in which it would be stored.
 pub fn encode_body(
     resource: &ServedResource,
     tree: &Tree,

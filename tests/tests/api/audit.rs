@@ -78,7 +78,9 @@ impl Audited {
 
 fn events(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect()
+    // A line may be on its way to the file.
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    whole.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect()
 }
 
 fn stages(events: &[Value]) -> Vec<&str> {

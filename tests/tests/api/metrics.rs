@@ -91,7 +91,7 @@ async fn made_up_paths_and_methods_make_no_series() {
 async fn a_history_without_room_says_so() {
     const SIZE: f64 = (16 << 20) as f64;
     const VALUE: usize = 500_000;
-    const WRITES: usize = 30;
+    const WRITES: usize = 40;
     let server = TestServer::options().flag("--history-size=16MiB").start().await;
     let admin = server.admin();
     let gauge = async |series: &str| {

@@ -279,13 +279,20 @@ async fn a_write_creates_nothing_without_permission_to_create() {
             answer.expect(403),
             json!({
                 "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-                "message": "leases.coordination.orch.io \"l\" is forbidden: no rule", "reason": "Forbidden",
+                "reason": "Forbidden",
+                "message": "leases.coordination.orch.io \"l\" is forbidden: User \"bob\" cannot create resource \
+                    \"leases\" in API group \"coordination.orch.io\" in the namespace \"default\": no rule",
                 "details": {"name": "l", "group": "coordination.orch.io", "kind": "leases"}, "code": 403,
             })
         );
         for path in [format!("{applied}&dryRun=All"), applied] {
             let answer = site.refusing("create", "PATCH", &path, &map).await;
-            assert_eq!(answer.refused(403, "Forbidden"), r#"configmaps "new" is forbidden: no rule"#);
+            assert_eq!(
+                answer.refused(403, "Forbidden"),
+                r#"configmaps "new" is forbidden: User "bob" cannot create resource "configmaps" in API group "" "#
+                    .to_owned()
+                    + r#"in the namespace "default": no rule"#
+            );
         }
         for path in [&l, &new] {
             site.admin.get(path).await.refused(404, "NotFound");

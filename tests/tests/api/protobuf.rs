@@ -113,7 +113,7 @@ async fn lists_are_answered_whole_and_in_pages() {
     let server = TestServer::options().at_rest().start().await;
     let admin = server.admin();
     // More than is sent at once.
-    let large = "x".repeat(30_000);
+    let large = "x".repeat(20_000);
     for index in 0..9 {
         admin.post(CONFIG_MAPS, &config_map(&format!("m{index}"), &large)).await.expect(201);
     }

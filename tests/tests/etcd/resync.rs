@@ -6,7 +6,6 @@ use orch_tests::{
     TestServer,
     objects::{CONFIG_MAPS, config_map, names, version},
 };
-use serde_json::Value;
 
 use crate::{
     gateway,
@@ -32,30 +31,33 @@ async fn what_others_remove_at_once_is_told() {
     }
     let from = version(&behind.admin().get(CONFIG_MAPS).await.expect(200)).to_owned();
     let path = format!("{CONFIG_MAPS}?watch=1&resourceVersion={from}");
-    let mut watches = [direct.admin().watch(&path).await, behind.admin().watch(&path).await];
+    let watches = [direct.admin().watch(&path).await, behind.admin().watch(&path).await];
 
     proxy.set(Mode::Cut);
     gateway::remove_below(&member, "/foreign/configmaps").await;
     let removal = gateway::revision(&member).await;
     gateway::compact(&member, removal).await;
     proxy.set(Mode::Open);
-    for watch in &mut watches {
-        let mut removed = Vec::new();
-        for _ in 0..OBJECTS {
-            let event = watch.event().await;
-            assert_eq!(event["type"], "DELETED", "{event}");
-            let version = number(&event["object"]);
-            assert!(version <= removal, "{version} is not there yet: etcd stands at {removal}");
-            removed.push(orch_tests::objects::name(&event["object"]).to_owned());
-        }
-        removed.sort();
-        assert_eq!(removed, made);
+    let [mut direct_watch, mut behind_watch] = watches;
+    let mut removed = Vec::new();
+    for _ in 0..OBJECTS {
+        let event = direct_watch.event().await;
+        assert_eq!(event["type"], "DELETED", "{event}");
+        let version = number(&event["object"]);
+        assert!(version <= removal, "{version} is not there yet: etcd stands at {removal}");
+        removed.push(orch_tests::objects::name(&event["object"]).to_owned());
     }
+    removed.sort();
+    assert_eq!(removed, made);
+    // Nobody knows there when the objects went: its client has to list anew.
+    assert_eq!(behind_watch.expect("ERROR").await["code"], 410);
+    let listed = behind.admin().get(CONFIG_MAPS).await.expect(200);
+    assert!(names(&listed).is_empty(), "{listed}");
+    let path = format!("{CONFIG_MAPS}?watch=1&resourceVersion={}", version(&listed));
     let after = direct.admin().post(CONFIG_MAPS, &config_map("after", "1")).await.expect(201);
     assert!(number(&after) > removal);
-    for watch in &mut watches {
-        let event = watch.event().await;
-        assert_eq!((&event["type"], &event["object"]), (&Value::from("ADDED"), &after));
+    for mut watch in [direct_watch, behind.admin().watch(&path).await] {
+        assert_eq!(watch.expect("ADDED").await, after);
     }
     let listed = behind.admin().request(Method::GET, CONFIG_MAPS).send().await.expect(200);
     assert_eq!(names(&listed), ["after"]);

@@ -81,8 +81,8 @@ async fn etcd_is_reached_with_certificates_only() {
     }
 }
 
-/// etcd and those who ask it get certificates of another authority. The server goes on, with its files as they
-/// are then.
+/// etcd and those who ask it get certificates of another authority. The server goes on, with its files as
+/// they are then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn renewed_certificates_count_without_a_restart() {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");

@@ -31,7 +31,7 @@ const EXCEPTED: &[(&str, &str, &str)] = &[
     ("server/auth/src/authenticator/webhook_token.rs", "TokenReview", "what webhooks are sent and answer"),
     ("server/auth/src/webhook/review.rs", "SubjectAccessReview", "what webhooks are sent and answer"),
     ("server/apiserver/src/request/info.rs", "namespaces", GRAMMAR),
-    ("server/registry/src/client/identity.rs", "namespaces", GRAMMAR),
+    ("server/registry/src/refusal.rs", "namespaces", GRAMMAR),
     ("server/apiserver/src/fairness/dump.rs", "Namespace", "a column, which has the reference's name"),
 ];
 

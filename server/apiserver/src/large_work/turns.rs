@@ -1,8 +1,8 @@
 //! Whose turn it is: callers who wait take turns, whatever each of them has sent.
 //!
-//! In one queue for all, one user with many large bodies, all within the limits for users, would make everybody
-//! else wait for a minute. So each user has a queue, and a turn that ends goes to the next queue. Those who may
-//! do everything come first: they are the ones who can stop such a user.
+//! In one queue for all, one user with many large bodies, all within the limits for users, would make
+//! everybody else wait for a minute. So each user has a queue, and a turn that ends goes to the next queue.
+//! Those who may do everything come first: they are the ones who can stop such a user.
 
 use std::{
     collections::VecDeque,

@@ -3,8 +3,8 @@
 //!
 //! The HTTP library takes a request with a length and a transfer encoding, and one that gives its length
 //! twice, and shows handlers neither. So the bytes are looked at before it reads them. A request that must be
-//! refused gets a byte that is allowed nowhere: the library then answers 400 and closes the connection. Nothing
-//! behind that byte is read.
+//! refused gets a byte that is allowed nowhere: the library then answers 400 and closes the connection.
+//! Nothing behind that byte is read.
 
 use std::{
     io::{self, IoSlice},
@@ -16,8 +16,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::config::MAX_HEAD_BYTES;
 
-/// Allowed neither in a head nor in the framing of chunks (RFC 9110 section 5.5, RFC 9112 section 7.1). In the
-/// extension of a chunk the library accepts it all the same, but not the line feed that is refused there.
+/// Allowed neither in a head nor in the framing of chunks (RFC 9110 section 5.5, RFC 9112 section 7.1). In
+/// the extension of a chunk the library accepts it all the same, but not the line feed that is refused there.
 const FORBIDDEN: u8 = 0;
 
 /// The stream of an HTTP/1 connection, whose requests are checked while they are read.

@@ -9,10 +9,7 @@ use orch_runtime::{
     type_def::{Shape, TypeDef},
 };
 
-use super::{
-    Limits,
-    decode::{DecodeError, decode_embedded},
-};
+use super::Limits;
 
 /// The memory of one value in a tree.
 const VALUE: usize = size_of::<Tree>();
@@ -44,25 +41,6 @@ pub enum Exceeded {
     /// Its values take more memory, in bytes, than those of a document may.
     #[error("the values of the document take more than {0} bytes of memory")]
     Memory(usize),
-}
-
-/// Counts the values of an object of type `def` as they are counted when its text is read. `owners` is the
-/// text of its managed fields where they are not in the tree.
-///
-/// # Errors
-/// Which limit they exceed.
-pub fn check_cost(
-    tree: &Tree,
-    def: &'static TypeDef,
-    owners: Option<&str>,
-    limits: &Limits,
-) -> Result<(), Exceeded> {
-    let mut budget = Budget::of(*limits);
-    budget.fields(tree, def)?;
-    match owners.map(|owners| decode_embedded(owners.as_bytes(), limits, &mut budget)) {
-        Some(Err(DecodeError::TooLarge(exceeded))) => Err(exceeded),
-        _ => Ok(()),
-    }
 }
 
 impl Budget {
@@ -115,7 +93,7 @@ impl Budget {
     }
 
     /// Counts all values of an object, and the typed objects that are made of them.
-    fn fields(&mut self, tree: &Tree, def: &'static TypeDef) -> Result<(), Exceeded> {
+    pub(crate) fn fields(&mut self, tree: &Tree, def: &'static TypeDef) -> Result<(), Exceeded> {
         let Tree::Object(map) = tree else { return self.tree(tree) };
         self.value()?;
         self.object(def)?;

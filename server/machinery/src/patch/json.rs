@@ -6,7 +6,7 @@
 
 mod pointer;
 
-use std::{borrow::Cow, iter::from_fn};
+use std::borrow::Cow;
 
 use orch_runtime::{Tree, TreeMap, field_error::Shown as _};
 
@@ -112,10 +112,12 @@ impl JsonPatch {
         if items.len() > patch_limits.max_operations {
             return Err(PatchError::TooManyOperations { max: patch_limits.max_operations, got: items.len() });
         }
-        // Duplicate names inside a value do not concern the patch.
-        let is_of_operation = |error: &StrictError| matches!(error, StrictError::Duplicate(path) if path.matches('.').count() == 1);
-        let mut duplicates = decoded.strict.into_iter().filter(is_of_operation).peekable();
-        let mut strict = Vec::new();
+        let duplicates = decoded.strict.into_iter().filter_map(|error| match error {
+            // Duplicate names inside a value do not concern the patch.
+            StrictError::Duplicate(path) if path.matches('.').count() == 1 => Some(path),
+            _ => None,
+        });
+        let (mut duplicates, mut strict) = (duplicates.peekable(), Vec::new());
         let mut operations = Vec::with_capacity(items.len());
         for (index, item) in items.into_iter().enumerate() {
             let fields = match item {
@@ -132,8 +134,9 @@ impl JsonPatch {
                 strict.push(StrictError::Unknown(format!("[{index}].{name}")));
             }
             let place = format!("[{index}].");
-            let is_here = |error: &StrictError| matches!(error, StrictError::Duplicate(path) if path.starts_with(&place));
-            strict.extend(from_fn(|| duplicates.next_if(is_here)));
+            while let Some(path) = duplicates.next_if(|path| path.starts_with(&place)) {
+                strict.push(StrictError::Duplicate(path));
+            }
             operations.push(operation(fields));
         }
         Ok(JsonPatch { operations, strict })

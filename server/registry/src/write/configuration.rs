@@ -103,7 +103,7 @@ impl Configuration {
         }
         let entries = managed_fields::take_entries(&mut merged);
         let def = target.resource.def.type_def;
-        let mut tree = decode_tree(merged, def, &Limits::PATCHED)
+        let mut tree = decode_tree(merged, def, &Limits::default())
             .map_err(|error| {
                 unreadable(&error, |why| match &error {
                     DecodeError::Type { restored: Some(why), .. } => self.makes_no_object(why),

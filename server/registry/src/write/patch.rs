@@ -6,7 +6,7 @@ use orch_machinery::{
         decode::{DecodeError, StrictError, decode_any_strict, decode_tree},
     },
     media_type::PatchKind,
-    meta,
+    meta::{self, field::MANAGED_FIELDS},
     patch::{
         PatchError,
         json::{JsonPatch, JsonPatchLimits},
@@ -117,18 +117,22 @@ impl Patch {
             Ok(patched) => self.bad_result(attempt, &patched, why),
             Err(error) => error,
         };
-        let patched = self.result(current, def)?;
+        let mut patched = self.result(current, def)?;
         if !matches!(self.content, Content::Strategic(_)) {
             expected.check(&patched).map_err(|why| self.bad_result(attempt, &patched, why.why()))?;
             if Tree::is_null(&patched["apiVersion"]) || patched["apiVersion"] == "" {
                 return self.without_version(attempt, &patched);
             }
         }
-        let mut decoded = decode_tree(patched, def, &Limits::PATCHED)
+        let owners = leave_out_owners(current, &mut patched);
+        let mut decoded = decode_tree(patched, def, &Limits::default())
             .map_err(|error| unreadable(&error, |why| bad_result(&self.words(&error).unwrap_or(why))))?;
         scalars::check(&decoded.tree, def).map_err(|why| bad_result(&why))?;
         self.report(attempt, decoded.strict.iter().map(ToString::to_string))?;
         meta::set_type(&mut decoded.tree, expected.kind, &expected.api_version);
+        if let Some(owners) = owners {
+            decoded.tree["metadata"][MANAGED_FIELDS] = owners;
+        }
         Ok(decoded.tree)
     }
 
@@ -230,4 +234,12 @@ fn refusal(error: PatchError) -> ApiError {
         PatchError::TooManyOperations { .. } => ApiError::TooLarge(error.to_string()),
         PatchError::Contradiction(message) => ApiError::Unclassified(message),
     }
+}
+
+/// Takes the managed fields out of a result where the patch has left them as they were: they are not of the
+/// values that a client may send.
+fn leave_out_owners(current: &Tree, patched: &mut Tree) -> Option<Tree> {
+    let before = current.get("metadata")?.get(MANAGED_FIELDS)?;
+    let metadata = patched.get_mut("metadata")?.as_object_mut()?;
+    if metadata.get(MANAGED_FIELDS) == Some(before) { metadata.remove(MANAGED_FIELDS) } else { None }
 }

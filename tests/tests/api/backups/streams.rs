@@ -3,7 +3,6 @@
 
 use std::{
     fs,
-    io::Write as _,
     os::unix::fs::{MetadataExt, chown},
     path::Path,
     process::Stdio,
@@ -15,11 +14,7 @@ use orch_tests::{
     server::{READS_INPUT, server_binary},
     skip::skipped,
 };
-use rustix::fs::{FlockOperation, fcntl_lock};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    process::Command,
-};
+use tokio::{io::AsyncWriteExt, process::Command};
 
 use super::{beside, command, output, perform};
 
@@ -186,59 +181,4 @@ async fn an_import_shows_that_it_goes_on() {
     };
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(shown.contains("2000 objects are created") && shown.contains("importing: "), "{shown}");
-}
-
-/// Runs a command on a terminal, and lets it go on when it says that it does.
-async fn shown_on_terminal(line: &str, says: &str, let_go: impl FnOnce()) -> Option<String> {
-    let mut terminal = Command::new("script");
-    terminal.args(["--quiet", "--return", "--command", line, "/dev/null"]);
-    terminal.env(READS_INPUT, "").stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
-    let mut terminal = terminal.spawn().ok()?;
-    let mut out = terminal.stdout.take().expect("it is a pipe");
-    let mut shown = Vec::new();
-    while !String::from_utf8_lossy(&shown).contains(says) {
-        let read = out.read_buf(&mut shown).await.unwrap();
-        assert!(read > 0, "{line}: {}", String::from_utf8_lossy(&shown));
-    }
-    let_go();
-    out.read_to_end(&mut shown).await.unwrap();
-    let shown = String::from_utf8_lossy(&shown).into_owned();
-    assert!(terminal.wait().await.unwrap().success(), "{line}: {shown}");
-    Some(shown)
-}
-
-/// The same of all others. They wait for a lock of the database, and a restore for its input, until they have
-/// said something.
-#[tokio::test]
-async fn all_commands_show_that_they_go_on() {
-    let server = stopped().await;
-    let copy = beside(&server, "copy.db");
-    let run = |task: &str, data: &Path, rest: &str| {
-        format!("'{}' {task} --data-dir='{}' {rest}", server_binary().display(), data.display())
-    };
-    let copied = format!("'{}'", copy.display());
-    for (task, rest, says) in [
-        ("backup", copied.as_str(), "copying: "),
-        ("check", "", "checking: "),
-        ("export", "", "exporting: "),
-        ("compact", "", "compacting: "),
-    ] {
-        let database = fs::File::options().read(true).write(true).open(server.data_dir().join("orch.db"));
-        let database = database.unwrap();
-        // SQLite takes locks of this kind.
-        fcntl_lock(&database, FlockOperation::NonBlockingLockExclusive).unwrap();
-        let shown = shown_on_terminal(&run(task, &server.data_dir(), rest), says, || drop(database)).await;
-        if shown.is_none() {
-            return skipped("what commands show on a terminal", "there is no program script");
-        }
-    }
-    let (input, restored) = (beside(&server, "input"), beside(&server, "restored"));
-    assert!(Command::new("mkfifo").arg(&input).status().await.unwrap().success());
-    let mut pipe = fs::File::options().read(true).write(true).open(&input).unwrap();
-    let bytes = fs::read(&copy).unwrap();
-    let line = run("restore", &restored, &format!("- <'{}'", input.display()));
-    let sending = || drop(std::thread::spawn(move || pipe.write_all(&bytes)));
-    shown_on_terminal(&line, "restoring: ", sending).await.expect("there is a terminal");
-    let (code, said) = perform("check", &restored, &[]).await;
-    assert_eq!(code, Some(0), "{said}");
 }

@@ -1,7 +1,7 @@
 //! Rules about the members of an object, which neither OpenAPI nor its extensions have words for:
 //! `x-orch-rules`, as the schema files write them. They say what must hold, and not how a broken one is told:
-//! documents are to stay small. Only expressions have their messages, because they are hard to read. A rule that
-//! is a function of a crate says nothing to clients and is left out.
+//! documents are to stay small. Only expressions have their messages, because they are hard to read. A rule
+//! that is a function of a crate says nothing to clients and is left out.
 
 use openapiv3::SchemaData;
 use serde_json::{Map, Value, json};

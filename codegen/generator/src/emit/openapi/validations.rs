@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{RuleReason, ValidationRule};
 
-/// Puts the rules of a value into its schema. Warnings are under the name that they have in schema files: other
-/// tools would take them for errors.
+/// Puts the rules of a value into its schema. Warnings are under the name that they have in schema files:
+/// other tools would take them for errors.
 pub fn publish(rules: &[ValidationRule], data: &mut SchemaData) {
     let (warnings, errors): (Vec<_>, Vec<_>) = rules.iter().partition(|rule| rule.is_warning);
     add(errors.into_iter().map(published).collect(), data);

@@ -1,8 +1,8 @@
 //! The OpenAPI v2 document: all group versions in one, for clients that do not know v3.
 //!
 //! It is made from the v3 documents, so that both say the same, as far as v2 has words for it: what has none
-//! (`nullable`, `oneOf`, write-only fields) is left out, and so are defaults, as in the reference server. Extensions
-//! stay: clients that do not know them pass over them.
+//! (`nullable`, `oneOf`, write-only fields) is left out, and so are defaults, as in the reference server.
+//! Extensions stay: clients that do not know them pass over them.
 
 use serde_json::{Map, Value, json};
 
