@@ -57,7 +57,8 @@ fn beside(file: &str, text: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = folder.path().join(file);
     fs::write(&path, text).expect("the file can be written");
-    let schema = if file.ends_with(".json") { &path } else { folder.path() };
+    let is_lock = path.extension().is_some_and(|extension| extension == "json");
+    let schema = if is_lock { &path } else { folder.path() };
     let mut found = Diagnostics::default();
     let state = diff::state(&Inputs { schema: schema.into(), imports: Vec::new() }, &mut found);
     assert!(state.is_none(), "{file} breaks no rule");

@@ -65,7 +65,7 @@ impl GatedFields {
 
     /// Whether there is a field whose gate has this name and is off.
     pub fn has_off(&self, gate: &str) -> bool {
-        self.off.iter().any(|off| *off == gate)
+        self.off.contains(&gate)
     }
 
     fn object(&self, tree: &mut Tree, old: &[&Tree], def: &TypeDef) {

@@ -185,13 +185,17 @@ impl Follower {
         self.writer.begin_history_after(batch.revision());
         // A client that goes on at another server is told what came after the last version that it was told
         // here. No version can be given to a removal so that it misses none there and gets none again.
-        ended.iter().for_each(|resource| self.writer.end_watches(resource, batch.revision()));
+        for resource in &ended {
+            self.writer.end_watches(resource, batch.revision());
+        }
         let published = self.writer.publish(batch);
         for (resource, revision) in claims {
             shared.claims.changed(resource, revision);
         }
         self.writer.wake(&published);
-        ended.iter().for_each(|resource| self.writer.wake_all(resource));
+        for resource in &ended {
+            self.writer.wake_all(resource);
+        }
         Ok(at + 1)
     }
 

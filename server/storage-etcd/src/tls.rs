@@ -44,7 +44,7 @@ impl Tls {
         match config(&self.files) {
             Ok(read) => *good = read,
             Err(error) => {
-                tracing::warn!(%error, "the files for etcd have a mistake, those of before are used")
+                tracing::warn!(%error, "the files for etcd have a mistake, those of before are used");
             }
         }
         Arc::clone(&good)

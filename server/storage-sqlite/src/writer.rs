@@ -47,6 +47,7 @@ const SHORT_HISTORY: Duration = Duration::from_secs(1);
 /// About how many bytes a row has beside its value.
 const ROW_OVERHEAD: usize = 128;
 
+#[allow(clippy::struct_excessive_bools, reason = "each is known of the file or the disk by itself")]
 pub(crate) struct Writer {
     config: SqliteConfig,
     lock: Lock,

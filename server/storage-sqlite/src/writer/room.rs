@@ -39,13 +39,11 @@ pub(super) fn again_or_refused(
     again: Option<Write>,
     full: &StoreError,
 ) -> Option<Request> {
-    match again {
-        Some(write) => Some(Request { write, reply }),
-        None => {
-            answer(reply, Err(full.clone()));
-            None
-        }
+    if let Some(write) = again {
+        return Some(Request { write, reply });
     }
+    answer(reply, Err(full.clone()));
+    None
 }
 
 impl Writer {

@@ -57,7 +57,9 @@ fn demand(check: &Check) -> Option<Map<String, Value>> {
     let demanded = match &check.demand {
         Demand::Function(_) => return None,
         Demand::Value(constraints, format) => return Some(of_value(constraints, *format)),
-        Demand::Required | Demand::Forbidden | Demand::Ignored => json!(true),
+        Demand::Required | Demand::Forbidden | Demand::Ignored | Demand::Immutable(Immutability::Always) => {
+            json!(true)
+        }
         Demand::Equals(value) => json!(value),
         Demand::Expression => text(check.expressions.rule.as_ref()),
         Demand::Unique { others, .. } => paths(others),
@@ -69,7 +71,6 @@ fn demand(check: &Check) -> Option<Map<String, Value>> {
             // One that has alternatives is written as one path.
             if let [only] = &texts[..] { json!(only) } else { json!(texts) }
         }
-        Demand::Immutable(Immutability::Always) => json!(true),
         Demand::Immutable(Immutability::OnceSet) => json!("once-set"),
         Demand::AtLeastOne(members) | Demand::AtMostOne { members, .. } => paths(members),
     };
@@ -124,8 +125,9 @@ fn of_value(constraints: &Constraints, format: Option<StringFormat>) -> Map<Stri
 /// A limit as it is written: `1`, not `1.0`.
 fn number(limit: Option<f64>) -> Value {
     limit.map_or(Value::Null, |limit| {
-        let whole = limit as i64;
-        if whole as f64 == limit { json!(whole) } else { json!(limit) }
+        // Beyond that not all whole numbers are exact.
+        let is_whole = limit.fract() == 0.0 && limit.abs() < 9e15;
+        if is_whole { json!(limit as i64) } else { json!(limit) }
     })
 }
 

@@ -158,14 +158,16 @@ async fn each_account_may_do_what_its_controller_does() {
     fixture.until("the set is gone", || !fixture.exists::<DaemonSet>((NAMESPACE, "d"))).await;
     fixture.settle().await;
 
-    let seen = asked.seen.lock().unwrap();
-    assert_eq!(seen.refused, BTreeSet::new());
-    let expected: BTreeSet<String> =
-        accounts.into_iter().filter(|account| *account != Account::Server).map(user).collect();
-    assert_eq!(seen.by.keys().cloned().collect::<BTreeSet<_>>(), expected, "each has written something");
-    let failing: Vec<_> = monitor.stats().into_iter().filter(|it| it.failing > 0).map(|it| it.name).collect();
-    assert_eq!(failing, [""; 0]);
-    drop(seen);
+    {
+        let seen = asked.seen.lock().unwrap();
+        assert_eq!(seen.refused, BTreeSet::new());
+        let expected: BTreeSet<String> =
+            accounts.into_iter().filter(|account| *account != Account::Server).map(user).collect();
+        assert_eq!(seen.by.keys().cloned().collect::<BTreeSet<_>>(), expected, "each has written something");
+        let failing: Vec<_> =
+            monitor.stats().into_iter().filter(|it| it.failing > 0).map(|it| it.name).collect();
+        assert_eq!(failing, [""; 0]);
+    }
     fixture.finish(running).await;
 }
 
