@@ -26,7 +26,10 @@ use std::{
     process::ExitCode,
 };
 
-use crate::{Folder, Inputs, emit, functions, load};
+use crate::{
+    Folder, Inputs, emit, functions, load,
+    seed::{self, SeedError},
+};
 
 /// Crates whose types are imported where a package depends on them, and how cargo names what their build
 /// scripts say. The first that is there counts: `orch_api` passes on all of `orch_meta`.
@@ -52,6 +55,7 @@ pub(crate) struct Variables {
 pub struct Build {
     inputs: Inputs,
     module: Option<String>,
+    seed: bool,
 }
 
 /// Why nothing, or not everything, was generated.
@@ -71,6 +75,9 @@ pub enum BuildError {
         /// Its name.
         name: &'static str,
     },
+    /// A file of the seed is wrong.
+    #[error(transparent)]
+    Seed(#[from] SeedError),
     /// A generated file cannot be written.
     #[error("cannot write {}", path.display())]
     Write {
@@ -92,7 +99,7 @@ impl Build {
             Some(((*krate).to_owned(), Folder { path, only }))
         });
         let schema = Folder::from(schema);
-        Build { inputs: Inputs { schema, imports: imports.into_iter().collect() }, module: None }
+        Build { inputs: Inputs { schema, imports: imports.into_iter().collect() }, module: None, seed: false }
     }
 
     /// Generates for a module of the crate, for a crate with several schema folders. The root file is
@@ -105,6 +112,13 @@ impl Build {
     /// Generates some entries of the folder and no others: groups, and `vocabulary.yaml`.
     pub fn only(mut self, entries: &[&str]) -> Self {
         self.inputs.schema.only = entries.iter().map(|entry| (*entry).to_owned()).collect();
+        self
+    }
+
+    /// Also writes the objects of the folder's `seed` as JSON. `seed/roles.yaml` becomes
+    /// `include_str!(concat!(env!("OUT_DIR"), "/seed/roles.json"))`.
+    pub fn seed(mut self) -> Self {
+        self.seed = true;
         self
     }
 
@@ -144,6 +158,9 @@ impl Build {
         println!("cargo::metadata=schema={}", schema.path.display());
         if !schema.only.is_empty() {
             println!("cargo::metadata=only={}", schema.only.join(","));
+        }
+        if self.seed {
+            write(&seed::files(&schema.path.join(load::SEED))?, &out)?;
         }
         let mut loaded = load(&Inputs { schema, imports });
         let source = PathBuf::from(variable("CARGO_MANIFEST_DIR")?).join("src");

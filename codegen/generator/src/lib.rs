@@ -22,6 +22,7 @@ pub mod model;
 pub mod package;
 pub mod reference;
 pub mod scaffold;
+pub mod seed;
 pub mod source;
 pub mod watch;
 

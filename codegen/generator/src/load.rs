@@ -22,7 +22,7 @@ use crate::{
 /// The file of the product words.
 const VOCABULARY: &str = "vocabulary.yaml";
 /// Objects that a new server starts with; not schema.
-const SEED: &str = "seed";
+pub(crate) const SEED: &str = "seed";
 /// The dates of releases: nothing is generated from them.
 pub const RELEASES: &str = "releases.yaml";
 /// What is promised beside the schema: nothing is generated from it.

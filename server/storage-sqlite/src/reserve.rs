@@ -63,16 +63,15 @@ impl Reserve {
 
 /// Writes so many bytes. A file with holes, or one that can be compressed, would keep nothing.
 fn fill(file: &mut File, mut left: u64) -> io::Result<()> {
-    let mut block = Vec::with_capacity(BLOCK);
+    let mut block = vec![0; BLOCK];
     let mut state = 1_u64;
     while left > 0 {
-        block.clear();
-        while block.len() < BLOCK {
+        for word in block.as_chunks_mut().0 {
             // Xorshift.
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            block.extend(state.to_le_bytes());
+            *word = state.to_le_bytes();
         }
         let part = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
         file.write_all(&block[..part])?;

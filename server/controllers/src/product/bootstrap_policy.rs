@@ -11,7 +11,6 @@ use orch_api::{
     rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding},
     seed,
 };
-use orch_machinery::{json::Limits, yaml};
 use orch_registry::{
     client::Client,
     error::{ApiError, Result},
@@ -160,9 +159,9 @@ fn wanted(vocabulary: &Vocabulary) -> Result<Vec<Wanted>> {
 
 fn entries(vocabulary: &Vocabulary, text: &str, field: &str) -> Result<Vec<Tree>> {
     let text = vocabulary.translate(text);
-    let document = yaml::decode(text.as_bytes(), &Limits::default());
-    let mut tree = document.map_err(|error| ApiError::internal("the seed cannot be read", error))?.tree;
-    match tree[field].take() {
+    let mut seed: Tree =
+        serde_json::from_str(&text).map_err(|error| ApiError::internal("the seed cannot be read", error))?;
+    match seed[field].take() {
         Tree::Array(entries) => Ok(entries),
         _ => Err(ApiError::internal("the seed cannot be read", format_args!("it has no {field}"))),
     }

@@ -1,9 +1,10 @@
 //! The priority classes that every server has: made at start, and again when they are removed. One that is
 //! there stays as it is: people may describe it in other words, and its value cannot change.
 
+use std::mem;
+
 use futures_util::future::try_join_all;
 use orch_api::{scheduling::v1::PriorityClass, seed};
-use orch_machinery::{json::Limits, yaml};
 use orch_registry::{
     client::Client,
     error::{ApiError, Result},
@@ -72,8 +73,7 @@ async fn ensure_one(client: &Client, class: &Tree) -> Result<()> {
 /// The classes of the seed.
 fn wanted() -> Result<Vec<Tree>> {
     let unusable = |why: &dyn std::fmt::Display| ApiError::internal("the seed cannot be read", why);
-    let document = yaml::decode(seed::PRIORITY_CLASSES.as_bytes(), &Limits::default())
-        .map_err(|error| unusable(&error))?;
-    let classes = document.tree.get("priorityClasses").and_then(Tree::as_array);
-    classes.cloned().ok_or_else(|| unusable(&"it has no list"))
+    let mut seed: Tree = serde_json::from_str(seed::PRIORITY_CLASSES).map_err(|error| unusable(&error))?;
+    let classes = seed["priorityClasses"].as_array_mut().map(mem::take);
+    classes.ok_or_else(|| unusable(&"it has no list"))
 }

@@ -5,11 +5,7 @@ use orch_api::{
     flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration},
     seed,
 };
-use orch_machinery::{
-    json::Limits,
-    meta::{Meta, set_type},
-    yaml,
-};
+use orch_machinery::meta::{Meta, set_type};
 use orch_registry::{
     catalog::ServedResource,
     client::Client,
@@ -139,8 +135,8 @@ pub(super) fn wanted(vocabulary: &Vocabulary, def: &ResourceDef) -> Result<Vec<W
     let (_, list) =
         KINDS.iter().find(|(kind, _)| kind.kind == def.kind).ok_or_else(|| unusable(&def.kind))?;
     let text = vocabulary.translate(seed::FLOW_CONTROL);
-    let document = yaml::decode(text.as_bytes(), &Limits::default()).map_err(|error| unusable(&error))?;
-    let entries = document.tree.get(list).and_then(Tree::as_array).ok_or_else(|| unusable(list))?;
+    let seed: Tree = serde_json::from_str(&text).map_err(|error| unusable(&error))?;
+    let entries = seed.get(list).and_then(Tree::as_array).ok_or_else(|| unusable(list))?;
     let read = |entry: &Tree| Wanted {
         name: entry["name"].as_str().unwrap_or_default().to_owned(),
         spec: entry["spec"].clone(),
