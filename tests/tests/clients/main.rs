@@ -9,6 +9,7 @@ mod export;
 mod helm;
 mod libraries;
 mod manager;
+mod monitoring;
 mod openapi;
 
 use std::{

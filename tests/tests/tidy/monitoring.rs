@@ -1,12 +1,8 @@
 //! The dashboard and the alert rules under `docs/` name metrics that the server has.
 
-use std::{
-    collections::BTreeSet,
-    process::{Command, Stdio},
-};
+use std::collections::BTreeSet;
 
 use orch_machinery::{json::Limits, yaml};
-use orch_tests::skip::skipped;
 use regex::Regex;
 use serde_json::Value;
 
@@ -67,19 +63,6 @@ fn every_metric_that_is_shown_exists() {
         problems.extend(missing.map(|name| format!("{file}: {name} is not there")));
     }
     none(&problems);
-}
-
-#[test]
-fn alert_rules_are_valid() {
-    let rules = root().join(ALERTS);
-    let checked = Command::new("promtool").args(["check", "rules"]).arg(&rules).stdin(Stdio::null()).output();
-    match checked {
-        Ok(output) => {
-            let errors = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{errors}");
-        }
-        Err(_) => skipped("the check of the alert rules", "there is no promtool"),
-    }
 }
 
 /// All texts in the server's code; the names of its metrics are among them.
