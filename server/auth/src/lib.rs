@@ -22,6 +22,7 @@ pub mod authenticator;
 pub mod authorization;
 pub mod authorization_file;
 pub mod authorizer;
+mod complaints;
 pub mod config_file;
 pub mod error;
 pub mod impersonation;

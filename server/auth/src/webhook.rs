@@ -18,6 +18,7 @@ use orch_runtime::vocabulary::Vocabulary;
 use crate::{
     answer::Answer,
     authorizer::{Attributes, Authorizer, Decision, rules::Rules},
+    complaints::Complaints,
     error::AuthError,
     kept_answers::{self, KeptAnswers},
     user::UserInfo,
@@ -76,12 +77,13 @@ pub struct Webhook {
     settings: Settings,
     client: Client,
     answers: KeptAnswers<Status>,
+    complaints: Complaints,
 }
 
 impl Webhook {
     /// Asks the target of the client.
     pub fn new(settings: Settings, client: Client) -> Self {
-        Webhook { settings, client, answers: KeptAnswers::default() }
+        Webhook { settings, client, answers: KeptAnswers::default(), complaints: Complaints::default() }
     }
 
     /// The webhook of the flags.
@@ -116,7 +118,14 @@ impl Webhook {
         let status = match status {
             Ok(status) => status,
             Err(problem) => {
-                tracing::warn!(webhook = name, problem, "an authorization webhook gave no answer");
+                if let Some(left_out) = self.complaints.due(&problem, Instant::now()) {
+                    tracing::warn!(
+                        webhook = name,
+                        problem,
+                        left_out,
+                        "an authorization webhook gave no answer"
+                    );
+                }
                 return self.failed(problem);
             }
         };
@@ -150,7 +159,10 @@ impl Authorizer for Webhook {
             Verdict::Asked => {}
             Verdict::Skipped => return Answer::Ready(Decision::NoOpinion { reason: String::new().into() }),
             Verdict::Failed(problem) => {
-                tracing::warn!(webhook = self.settings.name, problem, "a match condition failed");
+                if let Some(left_out) = self.complaints.due(&problem, Instant::now()) {
+                    let webhook = &self.settings.name;
+                    tracing::warn!(webhook, problem, left_out, "a match condition failed");
+                }
                 return Answer::Ready(self.failed(problem));
             }
         }

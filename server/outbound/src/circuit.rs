@@ -1,4 +1,4 @@
-//! When a target that fails is not called for a while.
+//! When a target that cannot be reached is not called for a while.
 //!
 //! Requests wait for webhooks. If each of them waited for the deadline of a target that is gone, they would
 //! fill the server. So after some failures in a row calls fail at once; after a pause one call tries whether

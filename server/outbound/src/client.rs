@@ -115,14 +115,16 @@ impl Client {
         }
     }
 
-    /// One attempt, if the target has not failed often.
+    /// One attempt, unless the target has not been there lately.
     async fn attempt(&self, method: &Method, body: &Bytes) -> Result<Bytes, OutboundError> {
         if !locked(&self.circuit).admits(Instant::now()) {
             return Err(OutboundError::CircuitOpen);
         }
         let (timeout, target) = (self.settings.timeout, self.source.target());
+        let deadline = tokio::time::Instant::now() + timeout;
         let mut call = Call::begin(method.as_str(), &target.host, target.port);
-        let answer = tokio::time::timeout(timeout, self.exchange(&target, method, body, call.as_ref())).await;
+        let exchange = self.exchange(&target, method, body, call.as_ref(), deadline);
+        let answer = tokio::time::timeout_at(deadline, exchange).await;
         let answer = answer.unwrap_or(Err(OutboundError::Timeout(timeout)));
         if let (Err(error), Some(call)) = (&answer, &mut call) {
             call.failed(error.to_string());
@@ -140,6 +142,7 @@ impl Client {
         method: &Method,
         body: &Bytes,
         call: Option<&Call>,
+        deadline: tokio::time::Instant,
     ) -> Result<Bytes, OutboundError> {
         let (mut sender, response) = loop {
             let request = request(target, method, body, call)?;
@@ -147,7 +150,7 @@ impl Client {
             let is_kept = kept.is_some();
             let mut sender = match kept {
                 Some(sender) => sender,
-                None => connection::open(target).await?,
+                None => connection::open(target, deadline).await?,
             };
             if sender.ready().await.is_err() && is_kept {
                 continue;

@@ -9,6 +9,7 @@ use hyper_util::rt::TokioIo;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
+    time::{Instant, timeout_at},
 };
 use tokio_rustls::TlsConnector;
 
@@ -17,8 +18,13 @@ use crate::{error::OutboundError, target::Target};
 /// Sends requests over one connection, one at a time.
 pub(crate) type Sender = SendRequest<Full<Bytes>>;
 
-/// Opens a connection. It is served by a task that ends with it.
-pub(crate) async fn open(target: &Target) -> Result<Sender, OutboundError> {
+/// Opens a connection in time. It is served by a task that ends with it.
+pub(crate) async fn open(target: &Target, deadline: Instant) -> Result<Sender, OutboundError> {
+    let late = |_| OutboundError::Connect(io::ErrorKind::TimedOut.into());
+    timeout_at(deadline, connect(target)).await.unwrap_or_else(|elapsed| Err(late(elapsed)))
+}
+
+async fn connect(target: &Target) -> Result<Sender, OutboundError> {
     let stream = TcpStream::connect((target.host.as_str(), target.port)).await;
     let stream = stream.map_err(OutboundError::Connect)?;
     stream.set_nodelay(true).map_err(OutboundError::Connect)?;

@@ -52,8 +52,8 @@ pub enum OutboundError {
     /// An answer that is larger than it may be.
     #[error("the answer is larger than {0} bytes")]
     TooLarge(usize),
-    /// The target failed often, and is not called for a while.
-    #[error("not called, because it failed often")]
+    /// The target was not there several times, and is not called for a while.
+    #[error("not called, because it cannot be reached")]
     CircuitOpen,
 }
 
@@ -68,12 +68,9 @@ impl OutboundError {
         }
     }
 
-    /// Whether the target could not be talked to, as opposed to an answer that is of no use.
+    /// Whether the target is not there. An answer of any status, or none in time, may be owed to what was asked:
+    /// whoever chooses the questions must not decide whether those of others are put.
     pub fn is_absence(&self) -> bool {
-        match self {
-            Self::Connect(_) | Self::Broken(_) | Self::Timeout(_) => true,
-            Self::Status { status, .. } => *status >= 500,
-            _ => false,
-        }
+        matches!(self, Self::Connect(_))
     }
 }

@@ -8,8 +8,8 @@
 //!   429 or 5xx, or breaks the connection;
 //! - without a proxy, and without following redirects: a target cannot send the server elsewhere;
 //! - with answers that are bounded in size and are never logged;
-//! - not at all for a while, where a target has failed often ([`circuit`]): requests do not wait for a server
-//!   that is gone;
+//! - not at all for a while, where no connection can be opened ([`circuit`]): requests do not wait for a
+//!   server that is gone;
 //! - with the trace of the request that a call is made for ([`orch_trace`]).
 //!
 //! Collectors of traces are also called by gRPC ([`grpc`]), which needs less.

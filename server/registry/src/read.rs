@@ -3,6 +3,7 @@
 pub mod controlled;
 pub mod index;
 mod label_digest;
+mod labels;
 mod selectable_field;
 pub mod selection;
 pub mod version;

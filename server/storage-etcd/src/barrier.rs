@@ -46,7 +46,11 @@ async fn answer(
 ) {
     let mut asking = Vec::new();
     while questions.recv_many(&mut asking, TOGETHER).await > 0 {
+        let told = shared.memory.revision();
         let newest = shared.reader().newest().await;
+        if newest.as_ref().is_ok_and(|newest| newest.etcd < told.get()) {
+            shared.mark.lose(told);
+        }
         let newest = newest.map(|newest| Revision::new(newest.write)).map_err(|failure| failure.of_read());
         failed.send_replace(newest.as_ref().err().cloned());
         for reply in asking.drain(..) {

@@ -61,6 +61,11 @@ impl Failure {
         matches!(self, Self::Status { code: Code::OutOfRange, message } if message.contains("compacted"))
     }
 
+    /// Whether etcd has not come to the version that was asked for.
+    pub(crate) fn is_of_the_future(&self) -> bool {
+        matches!(self, Self::Status { code: Code::OutOfRange, message } if message.contains("future"))
+    }
+
     /// Whether etcd has no room.
     pub(crate) fn is_out_of_space(&self) -> bool {
         matches!(self, Self::Status { code: Code::ResourceExhausted, message } if message.contains("space"))

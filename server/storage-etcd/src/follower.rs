@@ -106,6 +106,9 @@ impl Follower {
             let revision = group.revision;
             claims.extend(std::mem::take(&mut group.claims).into_iter().map(|resource| (resource, revision)));
             let id = group.entry.as_ref().map(|entry| entry.id.clone());
+            if let Some(id) = &id {
+                self.shared.mark.seen(revision, id);
+            }
             let Shared { form, keys, .. } = &*self.shared;
             let last = |key: &Key| batch.get(key).map(|object| form.at_removal(object, revision));
             let records = group.records(form, keys, now, |key| last(key).unwrap_or_default());

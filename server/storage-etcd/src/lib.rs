@@ -28,6 +28,7 @@ mod group;
 mod journal;
 mod keys;
 mod load;
+mod mark;
 mod message;
 mod moving;
 mod other_forms;
@@ -61,6 +62,7 @@ use follower::Follower;
 use form::Form;
 use keys::{Keys, Place};
 use load::Reader;
+use mark::Mark;
 use message::KeyValue;
 use pending::Pending;
 use shared::{Claims, Shared};
@@ -79,7 +81,7 @@ pub async fn open(config: EtcdConfig) -> Result<Storage, StoreError> {
     client.versions = identity.versions;
     let reader = Reader { client: &client, keys: &keys, timeout: config.timeout };
     let form = Form::of(&config);
-    let Loaded { writer, claims, newest, next } = load(reader, &config, &form).await?;
+    let Loaded { writer, claims, mark, newest, next } = load(reader, &config, &form).await?;
     let shared = Arc::new(Shared {
         client,
         keys,
@@ -89,6 +91,7 @@ pub async fn open(config: EtcdConfig) -> Result<Storage, StoreError> {
         memory: Memory::clone(writer.memory()),
         pending: Pending::new(),
         claims,
+        mark,
     });
     let follower = Follower { shared: Arc::clone(&shared), writer, retention: config.retention() };
     let (controls, control_queue) = mpsc::channel(8);
@@ -117,6 +120,7 @@ pub async fn open(config: EtcdConfig) -> Result<Storage, StoreError> {
 struct Loaded {
     writer: MemoryWriter,
     claims: Claims,
+    mark: Mark,
     /// The newest write that there was.
     newest: Revision,
     /// The revision to watch from.
@@ -140,6 +144,7 @@ const MAX_REPLAY: u64 = 10_000;
 
 async fn load_once(reader: Reader<'_>, config: &EtcdConfig, form: &Form) -> Result<Loaded, Failure> {
     let now = config.clock.now();
+    let mark = Mark::new(reader.get(reader.keys.writes()).await?.as_ref());
     let newest = reader.newest().await?;
     let mut begins = reader.history_begins(now.before(config.retention), newest.etcd).await?;
     if begins > newest.write && newest.write > 0 {
@@ -168,5 +173,5 @@ async fn load_once(reader: Reader<'_>, config: &EtcdConfig, form: &Form) -> Resu
     let shown = if begins <= newest.write { begins } else { last };
     replay.begin_after(Revision::new(shown.max(reader.client.versions.offset)));
     let (writer, _) = replay.finish();
-    Ok(Loaded { writer, claims, newest: Revision::new(newest.write), next: begins + 1 })
+    Ok(Loaded { writer, claims, mark, newest: Revision::new(newest.write), next: begins + 1 })
 }

@@ -12,6 +12,7 @@ use crate::client::Client;
 use crate::form::Form;
 use crate::keys::Keys;
 use crate::load::Reader;
+use crate::mark::Mark;
 use crate::pending::Pending;
 
 /// One open store.
@@ -24,6 +25,7 @@ pub(crate) struct Shared {
     pub(crate) memory: Memory,
     pub(crate) pending: Pending,
     pub(crate) claims: Claims,
+    pub(crate) mark: Mark,
 }
 
 /// The revisions at which terms were claimed last, by resource.

@@ -37,6 +37,7 @@ pub(crate) struct Etcd {
 impl Store for Etcd {
     fn commit(&self, write: Write) -> BoxFuture<'_, Result<Committed, StoreError>> {
         Box::pin(async move {
+            self.untouched()?;
             let deadline = self.shared.deadline();
             let permit = timeout_at(deadline, Arc::clone(&self.writes).acquire_owned()).await;
             let permit = permit.map_err(|_| too_late())?.map_err(|_| StoreError::Closed)?;
@@ -60,12 +61,14 @@ impl Store for Etcd {
             if self.writes.is_closed() {
                 return Err(StoreError::Closed);
             }
+            self.untouched()?;
             let deadline = self.shared.deadline();
             let newest = timeout_at(deadline, self.barrier.newest()).await;
             let newest = newest.map_err(|_| {
                 let detail = "etcd has not told its newest write".into();
                 StoreError::Unreachable { detail }
             })??;
+            self.untouched()?;
             self.shared.reach(newest, deadline).await?;
             Ok(newest)
         })
@@ -104,8 +107,12 @@ impl Store for Etcd {
         true
     }
 
+    fn lost(&self) -> BoxFuture<'_, Arc<str>> {
+        Box::pin(self.shared.mark.lost())
+    }
+
     fn trouble(&self) -> Option<StoreError> {
-        self.barrier.failure()
+        self.untouched().err().or_else(|| self.barrier.failure())
     }
 
     fn is_stale(&self, object: &Object) -> bool {
@@ -129,6 +136,13 @@ impl Store for Etcd {
 
     fn cluster_uid(&self) -> Arc<str> {
         Arc::clone(&self.cluster_uid)
+    }
+}
+
+impl Etcd {
+    /// An error where etcd has lost writes.
+    fn untouched(&self) -> Result<(), StoreError> {
+        self.shared.mark.is_lost().map_or(Ok(()), |detail| Err(StoreError::Unavailable { detail }))
     }
 }
 

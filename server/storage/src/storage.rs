@@ -186,6 +186,12 @@ impl Storage {
         self.store.is_shared()
     }
 
+    /// Returns, with the reason, when the store no longer has what it has told: a server has to end then, and to
+    /// begin anew.
+    pub async fn lost(&self) -> Arc<str> {
+        self.store.lost().await
+    }
+
     /// Why consistent reads failed when one was tried last; none where it succeeded. Does not wait.
     pub fn trouble(&self) -> Option<StoreError> {
         self.store.trouble()

@@ -64,6 +64,12 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
+    /// Returns, with the reason, when the store no longer has what it has told: whoever serves from it has to end,
+    /// and to begin anew. Never, unless somebody else can take something away from it.
+    fn lost(&self) -> BoxFuture<'_, Arc<str>> {
+        Box::pin(std::future::pending())
+    }
+
     /// Why consistent reads failed when one was tried last; none where it succeeded. Told without waiting,
     /// for probes.
     fn trouble(&self) -> Option<StoreError> {

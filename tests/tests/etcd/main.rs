@@ -14,6 +14,7 @@ mod proxy;
 mod reference;
 mod refusals;
 mod replicas;
+mod restored;
 mod resync;
 mod secured;
 mod told;

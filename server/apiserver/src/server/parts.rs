@@ -66,7 +66,14 @@ impl Parts {
         informers.finish();
         // The first caller finds a server that is ready. One that does not become so says why at `/readyz`.
         let _ = timeout(CONTROLLER_PATIENCE, monitor.all_watch()).await;
-        Box::pin(answering(Arc::clone(&app), stopping)).await;
+        tokio::select! {
+            () = Box::pin(answering(Arc::clone(&app), stopping)) => {}
+            // Each further answer would be wrong.
+            why = app.core.storage().lost() => {
+                tracing::error!(%why, "the server ends, so that a start reads everything anew");
+                return Err(StartError::Runtime(format!("the server cannot go on: {why}")));
+            }
+        }
         while tasks.join_next().await.is_some() {}
         if let Some(audit) = &app.audit {
             audit.backends().flush(AUDIT_PATIENCE).await;

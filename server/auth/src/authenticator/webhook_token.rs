@@ -21,6 +21,7 @@ use crate::{
         Authenticated, Authenticator, Credentials,
         bearer::{MAX_TOKEN, Token},
     },
+    complaints::Complaints,
     error::AuthError,
     kept_answers::{self, KeptAnswers, Key},
     lookups::{LookupCounts, Lookups},
@@ -51,6 +52,7 @@ pub struct WebhookTokenAuthenticator {
     /// What is being asked now, or why there is no answer.
     questions: SharedQuestions<Result<Option<Authenticated>, String>>,
     lookups: Lookups,
+    complaints: Complaints,
 }
 
 #[derive(Deserialize)]
@@ -108,6 +110,7 @@ impl WebhookTokenAuthenticator {
             answers: KeptAnswers::default(),
             questions: SharedQuestions::default(),
             lookups: Lookups::default(),
+            complaints: Complaints::default(),
         })
     }
 
@@ -126,7 +129,9 @@ impl WebhookTokenAuthenticator {
             "status": {"user": {}},
         });
         let failed = |problem: String| {
-            tracing::warn!(problem, "a token webhook gave no answer");
+            if let Some(left_out) = self.complaints.due(&problem, Instant::now()) {
+                tracing::warn!(problem, left_out, "a token webhook gave no answer");
+            }
             problem
         };
         let answer = self.client.post_json(review.to_string().into()).await;

@@ -147,19 +147,43 @@ async fn only_the_right_server_is_trusted() {
 
 #[tokio::test]
 async fn a_server_that_is_gone_soon_costs_no_time() {
-    let server = Server::start(|_| Reply::Close).await;
-    let client = client(&server);
+    let nobody = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/", listener.local_addr().unwrap())
+    };
+    let target = Target::new(&nobody, TlsOptions::default(), Credential::None).unwrap();
+    let client = Client::new(target, settings());
     let error = post(&client).await.unwrap_err();
-    assert!(matches!(error, OutboundError::Broken(_)), "{error}");
-    let asked = server.requests().len();
-    let start = Instant::now();
+    assert!(matches!(error, OutboundError::Connect(_)), "{error}");
+    let (start, mut tried) = (Instant::now(), 0);
     for _ in 0..1000 {
         let error = post(&client).await.unwrap_err();
-        assert!(matches!(error, OutboundError::CircuitOpen | OutboundError::Broken(_)), "{error}");
+        assert!(matches!(error, OutboundError::CircuitOpen | OutboundError::Connect(_)), "{error}");
+        tried += u128::from(matches!(error, OutboundError::Connect(_)));
     }
-    let more = server.requests().len() - asked;
     // One call after each pause, which is half a second at first.
-    assert!(more as u128 <= 1 + start.elapsed().as_millis() / 500, "{more} more requests");
+    assert!(tried <= 1 + start.elapsed().as_millis() / 500, "{tried} more attempts");
+}
+
+/// Whoever chooses the questions does not choose who else is answered.
+#[tokio::test]
+async fn questions_that_fail_keep_nobody_elses_from_being_put() {
+    for (reply, why) in [
+        (Reply::status(500), "the server answered 500"),
+        (Reply::Close, "the connection broke"),
+        (Reply::Nothing, "no answer within"),
+    ] {
+        let asked = reply.clone();
+        let server =
+            Server::start(move |count| if count < 7 { asked.clone() } else { Reply::json("{}") }).await;
+        let once = Settings { timeout: Duration::from_millis(500), backoff: Backoff::ONCE, ..settings() };
+        let client = Client::new(target(&server, Credential::None), once);
+        for _ in 0..7 {
+            let error = post(&client).await.unwrap_err().to_string();
+            assert!(error.starts_with(why), "{error}");
+        }
+        assert_eq!(post(&client).await.unwrap(), "{}", "after {why}");
+    }
 }
 
 #[tokio::test]

@@ -15,6 +15,7 @@ use tokio::{
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 /// What a request is answered with.
+#[derive(Clone)]
 pub enum Reply {
     /// A status, further lines of the head, a body; the connection is closed after it, or not.
     Answer(u16, String, String, bool),

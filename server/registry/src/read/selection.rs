@@ -21,6 +21,7 @@ use tokio::task::yield_now;
 use super::{
     index,
     label_digest::{self, Wanted},
+    labels::Labels,
     selectable_field,
 };
 use crate::{
@@ -66,31 +67,6 @@ pub struct Selected {
     pub evaluated: usize,
     /// The index.
     pub index: Option<u16>,
-}
-
-/// The labels of an object, kept with it once they were needed: `key NUL value NUL` ... in one allocation,
-/// because lists look at those of many objects. Keys and values cannot contain NUL.
-#[derive(Debug)]
-struct Labels(Box<str>);
-
-impl Labels {
-    fn of(bytes: &[u8]) -> Self {
-        let mut text = String::new();
-        for (key, value) in stored::labels_of(bytes) {
-            text.extend([key.as_str(), "\0", &value, "\0"]);
-        }
-        Labels(text.into())
-    }
-
-    fn get(&self, key: &str) -> Option<&str> {
-        let mut parts = self.0.split('\0');
-        while let (Some(known), Some(value)) = (parts.next(), parts.next()) {
-            if known == key {
-                return Some(value);
-            }
-        }
-        None
-    }
 }
 
 impl Selection {

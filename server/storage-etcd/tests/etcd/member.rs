@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct Member {
     /// Where clients reach it.
     pub url: String,
     /// Removed when it has ended.
-    #[expect(dead_code, reason = "it is there to be dropped")]
+    #[allow(dead_code, reason = "not all tests that include this look at it")]
     data: Arc<TempDir>,
 }
 
@@ -107,6 +107,23 @@ impl Member {
     pub fn restart(&mut self) {
         self.process = spawn(&self.program, &self.arguments);
         assert!(self.serves(), "etcd does not start again");
+    }
+
+    /// Ends it, and puts a copy of its data there, or puts what is there back; then starts it again.
+    #[allow(dead_code, reason = "not all tests that include this do it")]
+    pub fn copied(&mut self, copy: &Path, is_put_back: bool) {
+        self.kill();
+        let data = self.data.path();
+        let (from, to) = if is_put_back { (copy, data) } else { (data, copy) };
+        std::fs::remove_dir_all(to.join("etcd"))
+            .or_else(|error| match error.kind() {
+                std::io::ErrorKind::NotFound => Ok(()),
+                _ => Err(error),
+            })
+            .expect("the old data can be removed");
+        let status = Command::new("cp").arg("-r").arg(from.join("etcd")).arg(to).status();
+        assert!(status.is_ok_and(|status| status.success()), "the data can be copied");
+        self.restart();
     }
 
     /// Ends it, and starts it again on its data with further flags, among them a certificate: it is reached
