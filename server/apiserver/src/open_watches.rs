@@ -8,7 +8,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     task::{Context, Poll, Waker},
 };
@@ -42,6 +42,8 @@ pub struct OpenWatch {
     pub authorization: Option<Box<[u8]>>,
     /// Its other headers that say who the caller is.
     pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// The round of judgements that came to it last; 0 for none.
+    pub judged_in: AtomicU64,
     is_over: AtomicBool,
     /// The task that sends the events.
     sender: AtomicWaker,
@@ -74,6 +76,7 @@ impl OpenWatches {
             target: target.into(),
             authorization: parts.headers.get(header::AUTHORIZATION).map(|value| value.as_bytes().into()),
             headers: identity_headers.copy(&parts.headers),
+            judged_in: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
             sender: AtomicWaker::new(),
         });

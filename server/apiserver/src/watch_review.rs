@@ -10,10 +10,20 @@
 //! to, a role or a binding was written; all others, such as an expiry or a changed file of authorizers,
 //! within about ten seconds. Where judging all watches takes long, it waits twenty times as long in between,
 //! so that it never needs more than a twentieth of a processor.
+//!
+//! Another server that is asked may be slow, and a caller may choose what it is asked. So each credential is
+//! judged by itself, and holds up no other one. A round ends after ten seconds; watches that it did not come to
+//! are the first ones of the next.
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    future::poll_fn,
+    hash::{BuildHasher, RandomState},
+    pin::pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     time::{Duration, Instant, SystemTime},
 };
 
@@ -21,7 +31,7 @@ use futures_util::future::join_all;
 use http::{HeaderMap, Method};
 use orch_auth::authenticator::{Authenticated, Credentials};
 use orch_storage::Following;
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinSet, time::timeout};
 
 use crate::{
     access::Standing,
@@ -36,8 +46,10 @@ const TICK: Duration = Duration::from_secs(1);
 const PERIOD: Duration = Duration::from_secs(10);
 /// How much longer than judging all watches the rest after it takes.
 const REST: u32 = 20;
-/// How many watches are judged at a time, and before others get the thread.
+/// How many watches of a credential are judged at a time, and before others get the thread.
 const AT_A_TIME: usize = 64;
+/// How many credentials are judged at a time.
+const CREDENTIALS: usize = 512;
 
 /// The callers of one round, by connection (0 for one without a certificate) and credential.
 type Callers = Mutex<Known>;
@@ -47,6 +59,7 @@ type Known = HashMap<(usize, Option<Box<[u8]>>), Option<Authenticated>>;
 pub async fn follow(app: Arc<App>, standing: Following, mut stopping: watch::Receiver<bool>) {
     let authentication = &app.access.authentication;
     let (mut seen, mut judged, mut rest) = (authentication.load_full(), Instant::now(), TICK);
+    let mut round = 0;
     loop {
         tokio::select! {
             // An error means that the sender is gone, and the server with it.
@@ -63,29 +76,77 @@ pub async fn follow(app: Arc<App>, standing: Following, mut stopping: watch::Rec
             drop(standing.news());
         }
         seen = current;
-        let begun = Instant::now();
-        judge_all(&app).await;
+        round += 1;
+        let busy = judge_all(&app, round).await;
         judged = Instant::now();
-        rest = TICK.max(REST * (judged - begun));
+        rest = TICK.max(REST * busy);
     }
 }
 
-/// Judges all watches once.
-async fn judge_all(app: &App) {
-    let callers = Callers::default();
-    for some in app.open_watches.now().chunks(AT_A_TIME) {
-        join_all(some.iter().map(|watch| judge(app, watch, &callers))).await;
-        tokio::task::yield_now().await;
-    }
+/// Judges all watches once, or as many as there is time for. Returns how long that kept threads.
+async fn judge_all(app: &Arc<App>, round: u64) -> Duration {
+    let (callers, busy) = (Arc::<Callers>::default(), Arc::<AtomicU64>::default());
+    let mut tasks = JoinSet::new();
+    let all = async {
+        for watches in by_credential(app.open_watches.now()) {
+            if tasks.len() == CREDENTIALS {
+                tasks.join_next().await;
+            }
+            let (app, callers, busy) = (Arc::clone(app), Arc::clone(&callers), Arc::clone(&busy));
+            tasks.spawn(async move {
+                let judged = async {
+                    for some in watches.chunks(AT_A_TIME) {
+                        join_all(some.iter().map(|watch| judge(&app, watch, &callers, round))).await;
+                        tokio::task::yield_now().await;
+                    }
+                };
+                counted(&busy, judged).await;
+            });
+        }
+        while tasks.join_next().await.is_some() {}
+    };
+    // What is not done then goes away with the tasks.
+    let _ = timeout(PERIOD, all).await;
+    Duration::from_nanos(busy.load(Relaxed))
 }
 
-async fn judge(app: &App, watch: &OpenWatch, callers: &Callers) {
+/// The watches of each credential. Those that were judged longest ago come first.
+fn by_credential(mut watches: Vec<Arc<OpenWatch>>) -> Vec<Vec<Arc<OpenWatch>>> {
+    watches.sort_by_key(|watch| watch.judged_in.load(Relaxed));
+    let (mut places, hasher) = (HashMap::new(), RandomState::new());
+    let mut groups: Vec<Vec<Arc<OpenWatch>>> = Vec::new();
+    for watch in watches {
+        let certificate = watch.connection.peer().certificates.own();
+        let credential = hasher.hash_one((certificate, &watch.authorization, &watch.headers));
+        let place = *places.entry(credential).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.push(watch),
+            None => groups.push(vec![watch]),
+        }
+    }
+    groups
+}
+
+/// Adds the nanoseconds for which a future keeps its thread.
+async fn counted(busy: &AtomicU64, future: impl Future<Output = ()>) {
+    let mut future = pin!(future);
+    poll_fn(|cx| {
+        let begun = Instant::now();
+        let polled = future.as_mut().poll(cx);
+        busy.fetch_add(begun.elapsed().as_nanos() as u64, Relaxed);
+        polled
+    })
+    .await;
+}
+
+async fn judge(app: &App, watch: &OpenWatch, callers: &Callers, round: u64) {
     if !may_go_on(app, watch, callers).await {
         // The query can hold anything.
         let path = watch.path_and_query().0;
         tracing::debug!(path, "a watch ends: its caller may not have it any more");
         watch.end();
     }
+    watch.judged_in.store(round, Relaxed);
 }
 
 /// Whether the request would be allowed now.

@@ -65,6 +65,28 @@ impl AuthenticationConfig {
     }
 }
 
+/// The methods that read files, in their order.
+fn read_files(
+    config: &AuthenticationConfig,
+    vocabulary: &Vocabulary,
+) -> Vec<Result<Arc<dyn Authenticator>, AuthError>> {
+    let AuthenticationConfig { proxy, client_ca_files, token_file, .. } = config;
+    let certificates = (!client_ca_files.is_empty()).then_some(client_ca_files);
+    let proxy = proxy.iter().map(|proxy| {
+        let read = ProxyAuthenticator::new(proxy, client_ca_files)?;
+        Ok(Arc::new(read) as Arc<dyn Authenticator>)
+    });
+    let certificates = certificates.into_iter().map(|files| {
+        let read = CertificateAuthenticator::from_files(files, vocabulary)?;
+        Ok(Arc::new(read) as Arc<dyn Authenticator>)
+    });
+    let tokens = token_file.iter().map(|file| {
+        let read = TokenFileAuthenticator::from_file(file)?;
+        Ok(Arc::new(read) as Arc<dyn Authenticator>)
+    });
+    proxy.chain(certificates).chain(tokens).collect()
+}
+
 /// What stays as it is where the files of credentials are read again.
 #[derive(Clone, Default)]
 pub struct Lasting {
@@ -76,7 +98,8 @@ pub struct Lasting {
 
 /// Identifies the caller of every request.
 pub struct Authentication {
-    methods: Vec<Box<dyn Authenticator>>,
+    /// First those that read files.
+    methods: Vec<Arc<dyn Authenticator>>,
     anonymous: Arc<ArcSwap<Anonymous>>,
     nobody: Authenticated,
 }
@@ -84,22 +107,29 @@ pub struct Authentication {
 impl Authentication {
     /// Reads the configured files. `vocabulary` names the extra attributes of users.
     pub fn new(config: &AuthenticationConfig, vocabulary: &Vocabulary) -> Result<Self, AuthError> {
-        let mut methods: Vec<Box<dyn Authenticator>> = Vec::new();
-        if let Some(proxy) = &config.proxy {
-            methods.push(Box::new(ProxyAuthenticator::new(proxy)?));
-        }
-        if !config.client_ca_files.is_empty() {
-            methods
-                .push(Box::new(CertificateAuthenticator::from_files(&config.client_ca_files, vocabulary)?));
-        }
-        if let Some(file) = &config.token_file {
-            methods.push(Box::new(TokenFileAuthenticator::from_file(file)?));
-        }
+        let methods = read_files(config, vocabulary).into_iter().collect::<Result<_, _>>()?;
         Ok(Self::from_methods(methods, config.anonymous))
     }
 
+    /// Reads the files again. Where one has errors, which are returned, what it held before stays in force, and
+    /// the others count all the same: a withdrawn credential must not stay because of another file.
+    pub fn read_again(
+        &self,
+        config: &AuthenticationConfig,
+        vocabulary: &Vocabulary,
+    ) -> (Self, Vec<AuthError>) {
+        let (mut methods, mut errors) = (Vec::new(), Vec::new());
+        for (read, before) in read_files(config, vocabulary).into_iter().zip(&self.methods) {
+            methods.push(read.unwrap_or_else(|error| {
+                errors.push(error);
+                Arc::clone(before)
+            }));
+        }
+        (Self::from_methods(methods, config.anonymous), errors)
+    }
+
     /// Uses exactly these methods, in this order.
-    pub fn from_methods(methods: Vec<Box<dyn Authenticator>>, anonymous: bool) -> Self {
+    pub fn from_methods(methods: Vec<Arc<dyn Authenticator>>, anonymous: bool) -> Self {
         let anonymous = if anonymous { Anonymous::Everywhere } else { Anonymous::Nowhere };
         let nobody = Authenticated::anonymous();
         Self { methods, anonymous: Arc::new(ArcSwap::from_pointee(anonymous)), nobody }
@@ -108,8 +138,7 @@ impl Authentication {
     /// With methods after the others, and with what else stays as it is.
     #[must_use]
     pub fn with(mut self, lasting: &Lasting) -> Self {
-        let methods = lasting.methods.iter();
-        self.methods.extend(methods.map(|method| Box::new(Arc::clone(method)) as Box<dyn Authenticator>));
+        self.methods.extend(lasting.methods.iter().cloned());
         if let Some(anonymous) = &lasting.anonymous {
             self.anonymous = Arc::clone(anonymous);
         }

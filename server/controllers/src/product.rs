@@ -9,6 +9,7 @@ pub mod flow_control;
 mod garbage;
 mod namespace;
 pub mod own_service;
+mod present;
 pub mod priority_classes;
 mod role_aggregation;
 mod root_ca;

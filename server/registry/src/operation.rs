@@ -42,6 +42,10 @@ pub trait Operation: Send + Sync + 'static {
     /// The type of the body.
     type Body: DeserializeOwned + Send;
 
+    /// Older versions of the body's group. A body of one of them is read as one of today's, which has the same
+    /// fields.
+    const OLDER_VERSIONS: &'static [&'static str] = &[];
+
     /// Does what the body asks for.
     fn perform<'a>(
         &'a self,
@@ -71,6 +75,9 @@ pub trait Review<T: Kind>: Send + Sync + 'static {
 
 /// An operation with a body of any type. See [`Operation`].
 pub trait AnyOperation: Send + Sync {
+    /// Older versions of the body's group that are read too.
+    fn older_versions(&self) -> &'static [&'static str];
+
     /// Reads the body and does what it asks for.
     fn perform<'a>(&'a self, context: OperationContext<'a>, body: Tree) -> BoxFuture<'a, Result<Answer>>;
 }
@@ -129,6 +136,10 @@ impl Operations {
 }
 
 impl<O: Operation> AnyOperation for O {
+    fn older_versions(&self) -> &'static [&'static str] {
+        O::OLDER_VERSIONS
+    }
+
     fn perform<'a>(&'a self, context: OperationContext<'a>, body: Tree) -> BoxFuture<'a, Result<Answer>> {
         let target = context.target;
         let body_kind = target.subresource.and_then(|subresource| subresource.body);

@@ -29,6 +29,9 @@ pub(crate) fn read<T: DeserializeOwned>(node: &Node) -> Result<T, Fault> {
     T::deserialize(node).map_err(|error| (error.place.unwrap_or(node.place), error.problem))
 }
 
+/// The longest name of a field, in bytes.
+const LONGEST_NAME: usize = 40;
+
 /// What is wrong; the place is known as soon as the error has left the node.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
@@ -54,13 +57,36 @@ impl de::Error for Unreadable {
     fn custom<T: fmt::Display>(problem: T) -> Self {
         Self { place: None, problem: problem.to_string() }
     }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        Self::unknown("field", field, expected)
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        Self::unknown("variant", variant, expected)
+    }
+}
+
+impl Unreadable {
+    /// What is longer than any name is a value in the wrong place, which could be a key.
+    fn unknown(what: &str, name: &str, expected: &'static [&'static str]) -> Self {
+        let name = if name.len() <= LONGEST_NAME { format!(" `{name}`") } else { String::new() };
+        let problem = match expected {
+            [] => format!("unknown {what}{name}, there are none"),
+            [one] => format!("unknown {what}{name}, expected `{one}`"),
+            [one, other] => format!("unknown {what}{name}, expected `{one}` or `{other}`"),
+            many => format!("unknown {what}{name}, expected one of `{}`", many.join("`, `")),
+        };
+        Self { place: None, problem }
+    }
 }
 
 impl Node {
     fn unexpected(&self) -> Unexpected<'_> {
         match &self.content {
             Content::Scalar(..) if self.is_null() => Unexpected::Unit,
-            Content::Scalar(text, _) => Unexpected::Str(text),
+            // Where a key of encryption was put in the wrong place, it must not come into a log.
+            Content::Scalar(..) => Unexpected::Other("another value"),
             Content::List(_) => Unexpected::Seq,
             Content::Map(_) => Unexpected::Map,
         }

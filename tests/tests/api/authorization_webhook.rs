@@ -4,14 +4,21 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
+use futures_util::future::join_all;
 use orch_tests::{Client, TestServer, objects::CONFIG_MAPS, server::ServerOptions};
 use serde_json::{Value, json};
 
-use crate::remote::{Remote, Reply, Seen, Site};
+use crate::{
+    remote::{Remote, Reply, Seen, Site},
+    watch_ends::ends,
+};
 
 const REVIEWS: &str = "/apis/authorization.orch.io/v1/subjectaccessreviews";
 const BINDINGS: &str = "/apis/rbac.authorization.orch.io/v1/namespaces/default/rolebindings";
@@ -255,4 +262,40 @@ async fn a_renewed_certificate_is_shown_to_the_webhook() {
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
     }
+}
+
+/// Whoever has watches that take long to judge keeps no other watch open.
+#[tokio::test]
+async fn a_slow_webhook_keeps_nobody_elses_watch_open() {
+    let (site, folder) = (Site::new().await, tempfile::tempdir().unwrap());
+    let is_slow = Arc::new(AtomicBool::new(false));
+    let follows = Arc::clone(&is_slow);
+    let _webhook = site
+        .start(move |seen| {
+            let hangs = follows.load(Relaxed) && seen.body.contains(r#""user":"bob""#);
+            if hangs { Reply::Nothing } else { judge(seen) }
+        })
+        .await;
+    let file = site.kubeconfig(folder.path(), "/authorize", "");
+    let server = by_file(folder.path(), &file, "NoOpinion").start().await;
+    bind(&server.admin(), &["dave"]).await;
+    let bob = server.user("bob");
+    let path = |n: usize| format!("{CONFIG_MAPS}?watch=1&fieldSelector=metadata.name%3Dn{n}");
+    let _slow = join_all((0..200).map(async |n| bob.watch(&path(n)).await)).await;
+    let watch = server.user("dave").watch(&format!("{CONFIG_MAPS}?watch=1")).await;
+    is_slow.store(true, Relaxed);
+    // Now all watches are judged, which takes two seconds for each of those of bob.
+    server
+        .admin()
+        .post(
+            BINDINGS,
+            &json!({
+                "metadata": {"name": "news"}, "roleRef": {"kind": "ClusterRole", "name": "view"},
+            }),
+        )
+        .await
+        .expect(201);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    server.admin().delete(&format!("{BINDINGS}/readers")).await.expect(200);
+    ends(watch).await;
 }

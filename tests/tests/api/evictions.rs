@@ -31,6 +31,11 @@ async fn a_pod_that_no_budget_covers_goes() {
     succeeded(&evict(&admin, "p", &json!({"deleteOptions": {"gracePeriodSeconds": 0}})).await);
     admin.get(&format!("{PODS}/p")).await.refused(404, "NotFound");
     evict(&admin, "p", &json!({})).await.refused(404, "NotFound");
+    // What older tools send is read too.
+    running_pod(&admin, "q", true).await;
+    succeeded(&evict(&admin, "q", &json!({"apiVersion": "policy/v1beta1", "kind": "Eviction"})).await);
+    let newer = json!({"apiVersion": "policy/v2", "kind": "Eviction"});
+    evict(&admin, "q", &newer).await.refused(400, "BadRequest");
     admin.get(&format!("{PODS}/p/eviction")).await.refused(405, "MethodNotAllowed");
     let elsewhere = "/api/v1/namespaces/missing/pods/p/eviction";
     let message = admin.post(elsewhere, &eviction("p", &json!({}))).await.refused(404, "NotFound");

@@ -108,23 +108,27 @@ impl Sources {
     /// Reads them, and makes what is missing or ends soon of what the server issues itself.
     pub fn load(&self, now: SystemTime) -> Result<Loaded, StartError> {
         let certificate = ServingCertificate::load(&self.serving, &self.authority, now)?;
-        let token_file = self.authentication.token_file.as_ref();
-        let proxy_file = self.authentication.proxy.as_ref().map(|proxy| &proxy.ca_file);
-        let authentication = Authentication::new(&self.authentication, self.vocabulary).map_err(|error| {
-            let flag = match &error {
-                AuthError::Read { path, .. } if token_file == Some(path) => "--token-auth-file",
-                AuthError::TokenFile { .. } => "--token-auth-file",
-                AuthError::Read { path, .. } | AuthError::TrustBundle { path, .. }
-                    if proxy_file == Some(path) =>
-                {
-                    "--requestheader-client-ca-file"
-                }
-                _ => "--client-ca-file",
-            };
-            StartError::caused(flag, &error)
-        })?;
+        let authentication = Authentication::new(&self.authentication, self.vocabulary);
+        let authentication = authentication.map_err(|error| self.told(&error))?;
         let administrator = self.authority.administrator(now)?;
         Ok(Loaded { authentication, certificate, administrator })
+    }
+
+    /// The error of a file, with the flag that names it.
+    fn told(&self, error: &AuthError) -> StartError {
+        let token_file = self.authentication.token_file.as_ref();
+        let proxy_file = self.authentication.proxy.as_ref().map(|proxy| &proxy.ca_file);
+        let flag = match error {
+            AuthError::Read { path, .. } if token_file == Some(path) => "--token-auth-file",
+            AuthError::TokenFile { .. } => "--token-auth-file",
+            AuthError::Read { path, .. } | AuthError::TrustBundle { path, .. }
+                if proxy_file == Some(path) =>
+            {
+                "--requestheader-client-ca-file"
+            }
+            _ => "--client-ca-file",
+        };
+        StartError::caused(flag, error)
     }
 
     /// When the certificates end that are in the files now, or that the server shows to others.
@@ -175,8 +179,8 @@ fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
 /// Reads the files again at SIGHUP, within a minute after one of them has changed, and when certificates of
 /// the server's own authority are to be made anew, until the server stops. The administrator's kubeconfig
 /// follows, for a server that listens on `address`, and `trust` is told the authority that clients need.
-/// What is `lasting` has no files here and stays as it is. Where a file has errors, what was read before
-/// stays in force, and the error is logged.
+/// What is `lasting` has no files here and stays as it is. Where a file has errors, what was read from it before
+/// stays in force, and the error is logged; the other files count all the same.
 ///
 /// # Errors
 /// Where the signal cannot be listened to.
@@ -195,14 +199,29 @@ pub fn follow(
     sources.ends.tell(&ends, SystemTime::now());
     Ok(async move {
         let (mut seen, mut told) = (sources.stamps(), Instant::now());
-        let load = |now| {
-            let (loaded, keys) = (sources.load(now)?, sources.token_keys.read()?);
-            let trust = loaded.certificate.authority.as_deref();
-            sources.kubeconfig.write(address, trust, &loaded.administrator)?;
-            if sources.tokens.replace_keys(keys) {
+        let serve = |now| {
+            let certificate = ServingCertificate::load(&sources.serving, &sources.authority, now)?;
+            let administrator = sources.authority.administrator(now)?;
+            sources.kubeconfig.write(address, certificate.authority.as_deref(), &administrator)?;
+            tls.store(certificate.tls);
+            trust.send_if_modified(|known| {
+                let is_new = *known != certificate.authority;
+                *known = certificate.authority;
+                is_new
+            });
+            Ok(())
+        };
+        let sign = || {
+            if sources.tokens.replace_keys(sources.token_keys.read()?) {
                 tracing::info!("tokens of service accounts are signed and accepted by other keys");
             }
-            Ok::<_, StartError>(loaded)
+            Ok(())
+        };
+        let trust_callers = || {
+            let before = authentication.load_full();
+            let (read, errors) = before.read_again(&sources.authentication, sources.vocabulary);
+            authentication.store(Arc::new(read.with(&lasting)));
+            errors.iter().map(|error| sources.told(error)).collect::<Vec<_>>()
         };
         loop {
             let renewal = sources.renewal(&ends);
@@ -215,22 +234,12 @@ pub fn follow(
             };
             let (now, stamps) = (SystemTime::now(), sources.stamps());
             if asked || stamps != seen || renewal.is_some_and(|renewal| renewal <= now) {
-                match load(now) {
-                    Ok(loaded) => {
-                        authentication.store(Arc::new(loaded.authentication.with(&lasting)));
-                        tls.store(loaded.certificate.tls);
-                        let authority = loaded.certificate.authority;
-                        trust.send_if_modified(|known| {
-                            let is_new = *known != authority;
-                            *known = authority;
-                            is_new
-                        });
-                        tracing::info!("certificates and tokens are read again");
-                    }
-                    Err(error) => {
-                        tracing::error!(%error, "certificates and tokens stay as they were read before");
-                    }
+                let mut errors = trust_callers();
+                errors.extend([serve(now), sign()].into_iter().filter_map(Result::<(), StartError>::err));
+                for error in &errors {
+                    tracing::error!(%error, "what this file held before stays in force");
                 }
+                tracing::info!(errors = errors.len(), "certificates and tokens are read again");
                 (seen, ends) = (stamps, sources.ends());
             } else {
                 let before = std::mem::replace(&mut ends, sources.ends());

@@ -1,5 +1,7 @@
 //! Tests of several methods together.
 
+use std::sync::Arc;
+
 use orch_runtime::vocabulary::{EXAMPLE, Vocabulary};
 use rustls_pki_types::CertificateDer;
 
@@ -146,8 +148,8 @@ async fn slow_methods_are_combined_like_fast_ones() {
         (vec![Err(()), Ok(None)], "bad certificate"),
         (vec![Ok(None), Ok(None)], "anonymous: system:anonymous [\"system:unauthenticated\"]"),
     ] {
-        let boxed = methods.iter().map(|answer| Box::new(Slow(*answer)) as Box<dyn Authenticator>);
-        let authentication = Authentication::from_methods(boxed.collect(), true);
+        let methods_of = methods.iter().map(|answer| Arc::new(Slow(*answer)) as Arc<dyn Authenticator>);
+        let authentication = Authentication::from_methods(methods_of.collect(), true);
         let peer = PeerCertificates::default();
         let credentials = Credentials::new(&peer, None, now());
         assert_eq!(
@@ -156,4 +158,52 @@ async fn slow_methods_are_combined_like_fast_ones() {
             "{methods:?}"
         );
     }
+}
+
+/// What is wrong with one file keeps no credential that another one has withdrawn.
+#[tokio::test]
+async fn each_file_is_read_again_by_itself() {
+    let (first, second) = (Authority::new("first"), Authority::new("second"));
+    let (_first_guard, ca_file) = first.file();
+    let tokens = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(tokens.path(), "tok,token-user,7\n").unwrap();
+    let config = AuthenticationConfig {
+        client_ca_files: vec![ca_file.clone()],
+        token_file: Some(tokens.path().to_owned()),
+        anonymous: false,
+        ..AuthenticationConfig::default()
+    };
+    let before = Authentication::new(&config, &EXAMPLE).unwrap();
+    let chains = [&first, &second].map(|authority| vec![authority.issue("user", |_| {})]);
+    let asked = async |authentication: &Authentication| {
+        let mut told = Vec::new();
+        for chain in &chains {
+            let peer = PeerCertificates::new(chain.clone());
+            told.push(describe(
+                authentication.authenticate(&Credentials::new(&peer, None, now())).resolve().await,
+            ));
+        }
+        let peer = PeerCertificates::default();
+        let credentials = Credentials::new(&peer, Some(b"Bearer tok"), now());
+        told.push(describe(authentication.authenticate(&credentials).resolve().await));
+        told
+    };
+    let (user, token) =
+        ("certificate: user [\"system:authenticated\"]", "token-file: token-user [\"system:authenticated\"]");
+    assert_eq!(asked(&before).await, [user, "bad certificate", token]);
+
+    // The other authority counts, while the tokens cannot be read.
+    let (_second_guard, other) = second.file();
+    std::fs::copy(other, &ca_file).unwrap();
+    std::fs::write(tokens.path(), "tok\n").unwrap();
+    let (read, errors) = before.read_again(&config, &EXAMPLE);
+    assert_eq!(asked(&read).await, ["bad certificate", user, token]);
+    assert!(matches!(errors.as_slice(), [AuthError::TokenFile { .. }]), "{errors:?}");
+
+    // Tokens are withdrawn, while the authorities cannot be read.
+    std::fs::write(&ca_file, "nothing").unwrap();
+    std::fs::write(tokens.path(), "").unwrap();
+    let (read, errors) = read.read_again(&config, &EXAMPLE);
+    assert_eq!(asked(&read).await, ["bad certificate", user, "unknown token"]);
+    assert!(matches!(errors.as_slice(), [AuthError::TrustBundle { .. }]), "{errors:?}");
 }

@@ -41,6 +41,11 @@ impl PeerCertificates {
         Self { chain, ..Self::default() }
     }
 
+    /// The client's own, in DER.
+    pub fn own(&self) -> Option<&[u8]> {
+        self.chain.first().map(|certificate| &**certificate)
+    }
+
     /// Whether the client presented none.
     pub fn is_empty(&self) -> bool {
         self.chain.is_empty()

@@ -1,8 +1,8 @@
 //! A proxy in front of the server that authenticates users itself, and names them in headers.
 //!
 //! Headers count only on a connection whose client certificate is from an authority for proxies, which is
-//! none of the authorities for users, and has an allowed common name. On all others they mean nothing. A
-//! request of the proxy without a user is judged by its other credentials.
+//! none of the authorities for users, or has an allowed common name. On all others they mean nothing. A request
+//! of the proxy without a user is judged by its other credentials.
 
 use std::{
     collections::BTreeMap,
@@ -52,10 +52,22 @@ pub struct ProxyAuthenticator {
 }
 
 impl ProxyAuthenticator {
-    /// Reads the file of authorities.
-    pub fn new(config: &ProxyConfig) -> Result<Self, AuthError> {
+    /// Reads the file of authorities. Where it has one of those for users, proxies need names: else each user
+    /// could say to be anybody.
+    pub fn new(config: &ProxyConfig, authorities_for_users: &[PathBuf]) -> Result<Self, AuthError> {
         let ProxyConfig { ca_file, allowed_names, headers } = config.clone();
-        Ok(Self { anchors: read_anchors(&[ca_file])?, allowed_names, headers })
+        let anchors = read_anchors(std::slice::from_ref(&ca_file))?;
+        if allowed_names.is_empty() {
+            let users = read_anchors(authorities_for_users)?;
+            let key =
+                |anchor: &TrustAnchor<'_>| [anchor.subject.to_vec(), anchor.subject_public_key_info.to_vec()];
+            if anchors.iter().any(|proxy| users.iter().any(|user| key(user) == key(proxy))) {
+                let problem = "one of its authorities is for users too, each of whom could say to be anybody: \
+                               use another one, or name the proxies with --requestheader-allowed-names";
+                return Err(AuthError::TrustBundle { path: ca_file, problem: problem.to_owned() });
+            }
+        }
+        Ok(Self { anchors, allowed_names, headers })
     }
 
     fn accept(&self, credentials: &Credentials<'_>) -> Result<Option<Authenticated>, AuthError> {

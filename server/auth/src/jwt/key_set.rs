@@ -34,7 +34,7 @@ enum Public {
 
 #[derive(Deserialize)]
 struct Document {
-    keys: Vec<Entry>,
+    keys: Vec<serde_json::Value>,
 }
 
 #[derive(Deserialize, Default)]
@@ -53,15 +53,16 @@ struct Entry {
 }
 
 impl KeySet {
-    /// Reads a document. Keys of other types and for other purposes are left out: a set may have keys that
-    /// are not for this server.
+    /// Reads a document. Keys of other types and for other purposes, and what is no key, are left out: a set may
+    /// have keys that are not for this server.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         let document: Result<Document, _> = serde_json::from_slice(text);
         let entries = document.map_err(|error| format!("the keys are not in the right form: {error}"))?.keys;
         if entries.len() > MAX_KEYS {
             return Err(format!("there are more than {MAX_KEYS} keys"));
         }
-        Ok(KeySet { keys: entries.into_iter().filter_map(key).collect() })
+        let read = |entry| serde_json::from_value(entry).ok().and_then(key);
+        Ok(KeySet { keys: entries.into_iter().filter_map(read).collect() })
     }
 
     /// Whether a key of the set has signed the token. A token that names a key is compared with keys of that

@@ -24,7 +24,10 @@ use orch_runtime::{
 };
 use serde_json::json;
 
-use super::role_aggregation;
+use super::{
+    present::{Present, present},
+    role_aggregation,
+};
 
 /// The last part of the annotation that tells whether the server keeps an object up to date.
 const AUTOUPDATE: &str = "autoupdate";
@@ -69,9 +72,10 @@ async fn reconcile_one(client: &Client, wanted: &Wanted) -> Result<()> {
     // A server without the kind has no such objects.
     let Some(resource) = client.core().catalog().served(def) else { return Ok(()) };
     let name = text(&tree["metadata"], "name");
-    let current = match client.core().objects().lookup(resource, namespace, name)? {
-        None => return create(client, wanted).await,
-        Some(current) => current.tree,
+    let current = match present(client, resource, namespace, name) {
+        Present::Nothing => return create(client, wanted).await,
+        Present::Damaged => return Ok(()),
+        Present::Object(current) => current,
     };
     let annotation = annotation(client.core().vocabulary());
     if current["metadata"]["annotations"].get(&annotation).and_then(Tree::as_str) == Some("false") {

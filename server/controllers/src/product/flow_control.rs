@@ -15,7 +15,10 @@ use orch_api::flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration};
 use orch_registry::{client::Client, error::Result};
 use orch_runtime::{object::Kind, vocabulary::Vocabulary};
 
-use self::{condition::tell_whether_dangling, seed::ensure};
+use self::{
+    condition::{Writes, tell_whether_dangling},
+    seed::ensure,
+};
 use crate::{
     controller::{Action, Context, Controller},
     key::ObjectKey,
@@ -32,6 +35,7 @@ pub(super) struct PriorityLevels;
 #[derive(Default)]
 pub(super) struct FlowSchemas {
     levels: Arc<Mutex<Levels>>,
+    writes: Writes,
 }
 
 /// The priority level of each flow schema.
@@ -77,13 +81,13 @@ impl Controller for FlowSchemas {
         ensure(cx.client(), FlowSchema::RESOURCE, &key.name).await?;
         let Some(schema) = cx.api::<FlowSchema>()?.lookup("", &key.name)? else {
             lock(&self.levels).remove(&key.name);
+            self.writes.forget(&key.name);
             return Ok(Action::Done);
         };
         // Before the level is looked up: one that comes from now on makes this run again.
         let level = schema.spec.priority_level_configuration.name.clone();
         lock(&self.levels).insert(Arc::clone(&key.name), level);
-        tell_whether_dangling(cx.client(), &schema).await?;
-        Ok(Action::Done)
+        tell_whether_dangling(cx.client(), &schema, &self.writes).await
     }
 }
 
@@ -96,8 +100,8 @@ pub async fn ensure_all(client: &Client) -> Result<()> {
     seed::ensure_all(client).await?;
     let Some(schemas) = client.api::<FlowSchema>() else { return Ok(()) };
     let own = Client::new(Arc::clone(client.core()), FLOW_SCHEMAS);
-    let schemas = schemas.list("");
-    try_join_all(schemas.iter().map(|schema| tell_whether_dangling(&own, schema))).await.map(drop)
+    let (schemas, writes) = (schemas.list(""), Writes::default());
+    try_join_all(schemas.iter().map(|schema| tell_whether_dangling(&own, schema, &writes))).await.map(drop)
 }
 
 fn concerned(levels: &Levels, change: &Changed<'_>) -> Vec<ObjectKey> {

@@ -36,6 +36,9 @@ pub(crate) struct Eviction;
 impl Operation for Eviction {
     type Body = v1::Eviction;
 
+    /// What tools that drain nodes sent before the group had its version 1.
+    const OLDER_VERSIONS: &'static [&'static str] = &["v1beta1"];
+
     fn perform<'a>(
         &'a self,
         context: OperationContext<'a>,

@@ -21,7 +21,8 @@ pub async fn operate(
     operation: &dyn AnyOperation,
 ) -> Result<Answer> {
     let CreateRequest { target, body, options } = request;
-    let mut tree = body::decode(cx, &target, &body, options.field_validation)?;
+    let mut tree =
+        body::decode_older(cx, &target, &body, options.field_validation, operation.older_versions())?;
     place::put_into_namespace(&target, &mut tree)?;
     if let Some(body) = target.subresource.and_then(|subresource| subresource.body) {
         let gated = GatedFields::of(body.type_def, |gate| cx.core.gates().is_on(gate));

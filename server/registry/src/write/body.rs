@@ -36,7 +36,22 @@ pub fn decode(
     body: &Body,
     validation: FieldValidation,
 ) -> Result<Tree> {
-    let expected = Expected::of(cx.core.catalog(), target);
+    decode_older(cx, target, body, validation, &[])
+}
+
+/// The same, for a body that may also be of these versions of its group.
+///
+/// # Errors
+/// As of [`decode`].
+pub fn decode_older(
+    cx: &RequestContext<'_>,
+    target: &Target<'_>,
+    body: &Body,
+    validation: FieldValidation,
+    older: &'static [&'static str],
+) -> Result<Tree> {
+    let mut expected = Expected::of(cx.core.catalog(), target);
+    expected.older = older;
     let read = (body.reader)(&body.bytes, expected.type_def, &Limits::default());
     let mut read = read.map_err(|error| refusal(cx, &expected, &error, &body.bytes))?;
     respell(cx, &expected, &mut read.tree);

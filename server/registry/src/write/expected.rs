@@ -13,6 +13,8 @@ pub(super) struct Expected<'c> {
     version: &'static str,
     pub(super) api_version: Cow<'c, str>,
     pub(super) type_def: &'static TypeDef,
+    /// Further versions of the group that are read as if they were this one.
+    pub(super) older: &'static [&'static str],
     catalog: &'c Catalog,
 }
 
@@ -32,13 +34,21 @@ impl<'c> Expected<'c> {
         match target.subresource.and_then(|subresource| subresource.body) {
             Some(BodyKind { group, version, kind, type_def }) => {
                 let api_version = resource.vocabulary.api_version(group, version);
-                Expected { kind, version, api_version: Cow::Owned(api_version), type_def, catalog }
+                Expected {
+                    kind,
+                    version,
+                    api_version: Cow::Owned(api_version),
+                    type_def,
+                    older: &[],
+                    catalog,
+                }
             }
             None => Expected {
                 kind: resource.def.kind,
                 version: resource.def.version,
                 api_version: Cow::Borrowed(&resource.api_version),
                 type_def: resource.def.type_def,
+                older: &[],
                 catalog,
             },
         }
@@ -60,10 +70,15 @@ impl<'c> Expected<'c> {
         }
         let api_version = if api_version.is_empty() { &self.api_version } else { api_version };
         let kind = if kind.is_empty() { self.kind } else { kind };
-        if kind == self.kind && api_version == self.api_version {
+        if kind == self.kind && (api_version == self.api_version || self.is_older(api_version)) {
             return Ok(());
         }
         Err(self.mismatch(api_version, kind))
+    }
+
+    fn is_older(&self, api_version: &str) -> bool {
+        let (group, version) = split(api_version);
+        group == split(&self.api_version).0 && self.older.contains(&version)
     }
 
     fn mismatch(&self, api_version: &str, kind: &str) -> Mismatch {

@@ -36,7 +36,8 @@ fn proxy(authority: &Authority, allowed_names: &[&str]) -> ProxyAuthenticator {
         group: owned(&["x-remote-group", "x-team"]),
         extra_prefixes: owned(&["x-remote-extra-"]),
     };
-    ProxyAuthenticator::new(&ProxyConfig { ca_file, allowed_names: owned(allowed_names), headers }).unwrap()
+    let config = ProxyConfig { ca_file, allowed_names: owned(allowed_names), headers };
+    ProxyAuthenticator::new(&config, &[]).unwrap()
 }
 
 fn ask_at(proxy: &ProxyAuthenticator, peer: &PeerCertificates, headers: &List, time: SystemTime) -> Outcome {
@@ -133,5 +134,20 @@ fn headers_without_a_user_are_no_credential_and_odd_ones_are_refused() {
     ] {
         let problem = problem(ask(&proxy, &chain, &List(headers)));
         assert!(problem.contains(expected), "{problem}");
+    }
+}
+
+/// Else each user could say to be anybody.
+#[test]
+fn an_authority_for_users_needs_the_names_of_proxies() {
+    let (authority, other) = (Authority::new("users"), Authority::new("proxies"));
+    let ((_users_guard, users), (_other_guard, proxies)) = (authority.file(), other.file());
+    for (ca_file, allowed_names, is_refused) in
+        [(&users, vec![], true), (&users, vec!["front-proxy".to_owned()], false), (&proxies, vec![], false)]
+    {
+        let config =
+            ProxyConfig { ca_file: ca_file.clone(), allowed_names, headers: ProxyHeaders::default() };
+        let read = ProxyAuthenticator::new(&config, std::slice::from_ref(&users));
+        assert_eq!(read.is_err(), is_refused, "{config:?}");
     }
 }

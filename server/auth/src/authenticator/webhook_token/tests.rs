@@ -3,7 +3,9 @@
 use orch_outbound::target::{Credential, Target, TlsOptions};
 use serde_json::{Value, json};
 
-use super::{AuthError, Client, KeptAnswers, Lookups, SharedQuestions, WebhookTokenAuthenticator, client};
+use super::{
+    AuthError, Client, Complaints, KeptAnswers, Lookups, SharedQuestions, WebhookTokenAuthenticator, client,
+};
 
 fn webhook() -> WebhookTokenAuthenticator {
     let target = Target::new("http://localhost:1", TlsOptions::default(), Credential::None).unwrap();
@@ -14,6 +16,7 @@ fn webhook() -> WebhookTokenAuthenticator {
         audiences: vec!["us".to_owned()],
         answers: KeptAnswers::default(),
         lookups: Lookups::default(),
+        complaints: Complaints::default(),
         questions: SharedQuestions::default(),
     }
 }

@@ -15,7 +15,10 @@ use orch_registry::{
 use orch_runtime::{Tree, object::Kind, resource_def::ResourceDef, vocabulary::Vocabulary};
 use serde_json::json;
 
-use crate::key::ObjectKey;
+use crate::{
+    key::ObjectKey,
+    product::present::{Present, present},
+};
 
 /// The kinds of the seed, and the names of their lists in it. Levels are first, so that no flow schema is
 /// without its level for a moment.
@@ -65,7 +68,11 @@ async fn ensure_one(client: &Client, def: &'static ResourceDef, name: &str, all:
     let Some(resource) = client.core().catalog().served(def) else { return Ok(()) };
     let annotation = annotation(client.core().vocabulary());
     let wanted = all.iter().find(|wanted| wanted.name == name);
-    let current = client.core().objects().lookup(resource, "", name)?.map(|current| current.tree);
+    let current = match present(client, resource, "", name) {
+        Present::Nothing => None,
+        Present::Damaged => return Ok(()),
+        Present::Object(current) => Some(current),
+    };
     let done = match (wanted, current) {
         // Only older releases made objects with the annotation that the seed does not have.
         (None, Some(current)) if is_kept_up_to_date(&current, &annotation) == Some(true) => {
