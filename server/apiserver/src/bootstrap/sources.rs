@@ -127,6 +127,17 @@ impl Sources {
         Ok(Loaded { authentication, certificate, administrator })
     }
 
+    /// The same while the server runs: the administrator's kubeconfig and the keys of tokens are replaced too.
+    fn load_again(&self, now: SystemTime, address: SocketAddr) -> Result<Loaded, StartError> {
+        let (loaded, keys) = (self.load(now)?, self.token_keys.read()?);
+        let trust = loaded.certificate.authority.as_deref();
+        self.kubeconfig.write(address, trust, &loaded.administrator)?;
+        if self.tokens.replace_keys(keys) {
+            tracing::info!("tokens of service accounts are signed and accepted by other keys");
+        }
+        Ok(loaded)
+    }
+
     /// When the certificates end that are in the files now, or that the server shows to others.
     fn ends(&self) -> Vec<End> {
         let directory = self.authority.directory();
@@ -195,15 +206,6 @@ pub fn follow(
     sources.ends.tell(&ends, SystemTime::now());
     Ok(async move {
         let (mut seen, mut told) = (sources.stamps(), Instant::now());
-        let load = |now| {
-            let (loaded, keys) = (sources.load(now)?, sources.token_keys.read()?);
-            let trust = loaded.certificate.authority.as_deref();
-            sources.kubeconfig.write(address, trust, &loaded.administrator)?;
-            if sources.tokens.replace_keys(keys) {
-                tracing::info!("tokens of service accounts are signed and accepted by other keys");
-            }
-            Ok::<_, StartError>(loaded)
-        };
         loop {
             let renewal = sources.renewal(&ends);
             let left = renewal.and_then(|renewal| renewal.duration_since(SystemTime::now()).ok());
@@ -215,16 +217,11 @@ pub fn follow(
             };
             let (now, stamps) = (SystemTime::now(), sources.stamps());
             if asked || stamps != seen || renewal.is_some_and(|renewal| renewal <= now) {
-                match load(now) {
-                    Ok(loaded) => {
-                        authentication.store(Arc::new(loaded.authentication.with(&lasting)));
-                        tls.store(loaded.certificate.tls);
-                        let authority = loaded.certificate.authority;
-                        trust.send_if_modified(|known| {
-                            let is_new = *known != authority;
-                            *known = authority;
-                            is_new
-                        });
+                match sources.load_again(now, address) {
+                    Ok(Loaded { authentication: read, certificate, .. }) => {
+                        authentication.store(Arc::new(read.with(&lasting)));
+                        tls.store(certificate.tls);
+                        tell(&trust, certificate.authority);
                         tracing::info!("certificates and tokens are read again");
                     }
                     Err(error) => {
@@ -242,4 +239,13 @@ pub fn follow(
             told = Instant::now();
         }
     })
+}
+
+/// Says which authority clients need, where that is another one.
+fn tell(trust: &watch::Sender<Option<String>>, authority: Option<String>) {
+    trust.send_if_modified(|known| {
+        let is_new = *known != authority;
+        *known = authority;
+        is_new
+    });
 }
