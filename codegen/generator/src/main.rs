@@ -94,8 +94,8 @@ enum Command {
     },
     /// Say what an error or a breaking change means, and what to do about it.
     Explain {
-        /// Its code: `E0121`, `B201`.
-        code: String,
+        /// Its code: `E0121`, `B201`. Without it all codes are listed.
+        code: Option<String>,
     },
     /// Find changes that break clients, by the deprecation policy.
     Diff {
@@ -194,13 +194,18 @@ fn main() -> ExitCode {
         Command::Docs { folder, format } => {
             inputs().map_or_else(misled, |inputs| docs(&inputs, folder, *format))
         }
-        Command::Explain { code } => match explain::entry(code) {
+        Command::Explain { code: Some(code) } => match explain::entry(code) {
             Some(Entry { code, title, text }) => {
                 print_out(&format!("{code}: {title}\n\n{text}\n"));
                 ExitCode::SUCCESS
             }
             None => misused(&format!("nothing has the code {code}")),
         },
+        Command::Explain { code: None } => {
+            let line = |Entry { code, title, .. }: Entry| format!("{code}: {title}\n");
+            print_out(&explain::entries().map(line).collect::<String>());
+            ExitCode::SUCCESS
+        }
         Command::Diff { old, new, format, allow } => {
             let new = new.as_ref().unwrap_or(&arguments.schema);
             let sides =

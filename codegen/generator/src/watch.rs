@@ -48,7 +48,7 @@ fn pause() {
 
 /// What is new, as a report for people, after a line for each fault that is gone.
 fn changes(before: &Diagnostics, now: &Diagnostics) -> String {
-    // Lines move while somebody types: that is no change of a fault.
+    // Lines move while somebody types. The fault is the same.
     let key = |item: &Diagnostic| (item.span.file.clone(), item.severity, item.code, item.message.clone());
     let keys = |found: &Diagnostics| found.sorted().into_iter().map(key).collect::<BTreeSet<_>>();
     let (known, left) = (keys(before), keys(now));

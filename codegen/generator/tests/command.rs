@@ -176,7 +176,6 @@ fn misuse_is_one_line_and_exit_code_2() {
         (&["frobnicate"], "error: unrecognized subcommand 'frobnicate'"),
         (&["chek"], "error: unrecognized subcommand 'chek' (did you mean check?)"),
         (&["new"], "error: the following required arguments were not provided: <GROUP_VERSION>, <KIND>"),
-        (&["explain"], "error: the following required arguments were not provided: <CODE>"),
         (
             &["export", "foo"],
             "error: invalid value 'foo' for '<FORM>' (one of: crd, json-schema, typescript)",

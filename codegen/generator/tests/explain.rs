@@ -70,13 +70,16 @@ fn what_the_cases_report_has_codes() {
 #[test]
 fn a_code_is_explained() {
     let explain = |code: &str| {
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_orch-codegen")).args(["explain", code]).output().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_orch-codegen"));
+        let output = command.arg("explain").args(code.split_whitespace()).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (output.status.code(), text(output.stdout), text(output.stderr))
     };
     let (code, text, _) = explain("e0121");
     assert!(code == Some(0) && text.starts_with("E0121: an unknown key\n\nNothing in a schema"), "{text}");
     assert!(explain("B201").1.starts_with("B201: a field is removed\n"));
+    let (code, all, _) = explain("");
+    assert!(code == Some(0) && all.contains("\nE0121: an unknown key\n"), "{all}");
+    assert_eq!(all.lines().count(), explain::entries().count());
     assert_eq!(explain("E9999"), (Some(2), String::new(), "error: nothing has the code E9999\n".to_owned()));
 }

@@ -50,55 +50,81 @@ pub fn hold(pair: &Pair, direction: Direction, numbers: &[u32]) -> Result<Seen, 
         made = mend::mended(pair, direction, made, &mut choices);
     }
     let back = direction.reverse();
-    let broken = |law, details: String| Broken { law, object: made.clone(), details };
-    let holders = pair.holders();
-    let same = |law, found: &Tree, expected: &Tree| {
-        let details = || format!("found  {found}\nwanted {expected}");
-        let is_same = found == expected
-            || trees::without_empty(found, &holders) == trees::without_empty(expected, &holders);
-        if is_same { Ok(()) } else { Err(broken(law, details())) }
-    };
-
+    let tried = Tried { pair, direction, made: &made };
     let other = pair.convert(direction, &made);
     let again = pair.convert(back, &other);
     if direction == Direction::Down {
-        same("what goes down comes up as it was", &again, &made)?;
+        tried.same("what goes down comes up as it was", &again, &made)?;
     } else {
         let settled = pair.settled_below();
         let as_before = [&again, &made].map(|tree| trees::without(tree, &settled));
-        same("what goes up comes down as it was", &as_before[0], &as_before[1])?;
-        same("what is filled in stays", &pair.convert(direction, &again), &other)?;
+        tried.same("what goes up comes down as it was", &as_before[0], &as_before[1])?;
+        tried.same("what is filled in stays", &pair.convert(direction, &again), &other)?;
     }
 
     let defaulted = typed(there, other.clone(), true);
     let shown = pair.convert(back, &defaulted);
-    same("defaults there leave defaults here as they are", &typed(here, shown.clone(), true), &shown)?;
+    tried.same(
+        "defaults there leave defaults here as they are",
+        &typed(here, shown.clone(), true),
+        &shown,
+    )?;
     if direction == Direction::Down {
-        same("defaults of the version below change nothing above", &shown, &made)?;
-        same("what was read has its defaults", &defaulted, &other)?;
+        tried.same("defaults of the version below change nothing above", &shown, &made)?;
+        tried.same("what was read has its defaults", &defaulted, &other)?;
     }
 
     let valid = pair.errors(direction, &made).is_empty();
     if valid && (direction == Direction::Up || pair.are_versions()) {
         let errors = pair.errors(back, &defaulted);
         if !errors.is_empty() {
-            return Err(broken("what is valid stays valid", format!("{defaulted}\n{errors:?}")));
+            return Err(tried.broken("what is valid stays valid", format!("{defaulted}\n{errors:?}")));
         }
+    }
+    tried.owners(&other)?;
+    Ok(Seen { mended: is_mended, valid })
+}
+
+/// An object at which the laws are looked at.
+struct Tried<'t> {
+    pair: &'t Pair,
+    direction: Direction,
+    made: &'t Tree,
+}
+
+impl Tried<'_> {
+    fn broken(&self, law: &'static str, details: String) -> Broken {
+        Broken { law, object: self.made.clone(), details }
     }
 
-    let owned = trees::owned(&made, here.type_def);
-    let there_owned = pair.convert_owned(direction, &owned);
-    let back_owned = pair.convert_owned(back, &there_owned);
-    same("owners there stay as they are", &pair.convert_owned(direction, &back_owned), &there_owned)?;
-    let written = trees::telling(&trees::without(&other, &pair.filled_in(direction)));
-    let written = trees::owned(&written, there.type_def);
-    for (law, fields, set) in [
-        ("owners come back", &owned, &back_owned),
-        ("a field that was written has an owner", &written, &there_owned),
-    ] {
-        if let Some(lost) = trees::missing(fields, set) {
-            return Err(broken(law, format!("{lost}\nin {set}")));
-        }
+    /// Whether two trees are the same, but for empty objects whose fields have other places.
+    fn same(&self, law: &'static str, found: &Tree, expected: &Tree) -> Result<(), Broken> {
+        let holders = || self.pair.holders();
+        let is_same = found == expected
+            || trees::without_empty(found, &holders()) == trees::without_empty(expected, &holders());
+        if is_same { Ok(()) } else { Err(self.broken(law, format!("found  {found}\nwanted {expected}"))) }
     }
-    Ok(Seen { mended: is_mended, valid })
+
+    /// The law of owners, for the object and its `other` form.
+    fn owners(&self, other: &Tree) -> Result<(), Broken> {
+        let Tried { pair, direction, made } = *self;
+        let (here, there) = pair.ends(direction);
+        let back = direction.reverse();
+        let owned = trees::owned(made, here.type_def);
+        let there_owned = pair.convert_owned(direction, &owned);
+        let back_owned = pair.convert_owned(back, &there_owned);
+        let again = pair.convert_owned(direction, &back_owned);
+        self.same("owners there stay as they are", &again, &there_owned)?;
+        let written = trees::telling(&trees::without(other, &pair.filled_in(direction)));
+        let written = trees::owned(&written, there.type_def);
+        for (law, fields, set) in [
+            ("owners come back", &owned, &back_owned),
+            ("a field that was written has an owner", &written, &there_owned),
+        ] {
+            if let Some(lost) = trees::missing(fields, set) {
+                return Err(self.broken(law, format!("{lost}\nin {set}")));
+            }
+        }
+        Ok(())
+    }
 }

@@ -29,7 +29,7 @@ pub use self::{
     time::Time,
 };
 
-/// Why a text is no value of a scalar type. The messages are those of the Kubernetes API.
+/// Why a text is not a value of a scalar type. The messages are those of the Kubernetes API.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ScalarError {
     /// Not built like a quantity at all.

@@ -14,26 +14,25 @@
 //!    names the user of what is refused from here on, limits of the user, **impersonate**, its **turn**,
 //!    **authorize**, memory: before the body is read, so that what is refused or waits costs little; requests
 //!    that are not allowed wait for their turn too, because finding that out is work. Limits count for the
-//!    user who was authenticated, whoever the request is made as; its turn is that of who it is made as;
+//!    user who was authenticated, whoever the request is made as; its turn is that of who it is made as
+//!    (framing and all of this are in `layers/guard.rs`);
 //! 10. **body limit**: handlers that need the body read it whole, up to a limit; what they leave is read and
 //!     dropped, so that the client gets its answer;
 //! 11. the handler of [`routes`](crate::routes).
 
+mod guard;
+
 use std::{
     panic::AssertUnwindSafe,
     pin::{Pin, pin},
-    sync::{Arc, atomic::Ordering},
-    time::{Duration, Instant, SystemTime},
+    sync::Arc,
+    time::{Duration, Instant},
 };
 
 use axum::{body::Body, response::Response};
 use futures_util::FutureExt;
 use http::{HeaderValue, Method, Request, StatusCode, Version, header, request::Parts};
 use hyper::body::{Body as _, Incoming};
-use orch_auth::{
-    authenticator::{Authenticated, Credentials},
-    impersonation::Impersonation,
-};
 use orch_listener::Connection;
 use orch_machinery::media_type::{PatchKind, patch_type};
 use orch_registry::{
@@ -44,36 +43,28 @@ use orch_runtime::resource_def::Verb;
 use orch_trace::request::within;
 use uuid::Uuid;
 
+use self::guard::{Passage, guarded};
 use crate::{
-    access::{Refused, Stranger},
     app::App,
-    audit::{RequestAudit, recorded_user},
+    audit::RequestAudit,
     config::REQUESTS,
-    documents::health,
-    fairness::Placed,
     header_names::AUDIT_ID,
-    limits::{Peer, Supply, until_handed_over},
-    metrics::{self, Authentication, Authorization, DryRun, Filter, RequestLabels},
-    other_servers,
+    limits::Peer,
+    metrics::{self, DryRun, RequestLabels},
     request::{
         RequestHead,
         body::RequestBody,
-        framing,
-        identity_headers::View,
-        impersonation::{self, Meaningless},
         info::{RequestInfo, Route},
         query::Query,
         websocket_token,
     },
     response::{
         self,
-        status::{Fault, Terminated, asked, nobody_to_impersonate, refusal, undecided},
-        warning,
+        status::{Fault, Terminated, refusal},
     },
-    routes, shutdown,
     timeline::{Stage, Timeline, in_words},
     traces::Answered,
-    turns::{self, Pass},
+    turns,
 };
 
 /// Answers one request.
@@ -138,7 +129,7 @@ async fn measured(
     let deadline = if is_watch { Ok(None) } else { deadline(app, &query).map(Some) };
     let mut response = {
         // Pinned where it is made: this future is the largest, and passing it on by value would copy it.
-        let answer = pin!(guarded(app, connection, head, &mut body, audit));
+        let answer = pin!(guarded(Passage { app, connection, head, body: &mut body }, audit));
         in_time(deadline, unpanicked(answer, || app.metrics.aborted(&labels), audit)).await
     };
     let elapsed = timeline.until(Stage::Handler);
@@ -220,229 +211,6 @@ fn without_body(response: &mut Response) {
         response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
     }
     *response.body_mut() = Body::empty();
-}
-
-/// Authenticates and authorizes the request before it is answered.
-async fn guarded(
-    app: &Arc<App>,
-    connection: &Arc<Connection<Peer>>,
-    head: RequestHead<'_>,
-    body: &mut RequestBody,
-    audit: &RequestAudit<'_>,
-) -> Response {
-    let parts = head.parts;
-    if let Err(error) = framing::check(parts) {
-        return refusal(error);
-    }
-    if app.draining.load(Ordering::Relaxed)
-        && let Some(refused) = shutdown::refusal(parts.uri.path(), connection)
-    {
-        return refused;
-    }
-    let supply = supply(head);
-    let mut shares = match supply.map(|supply| app.limits.enter(supply, connection)).transpose() {
-        Ok(shares) => shares,
-        Err(error) => return refusal(error),
-    };
-    let authorization = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
-    let headers = View(&parts.headers);
-    let credentials = Credentials::new(&connection.peer().certificates, authorization, SystemTime::now())
-        .at(parts.uri.path())
-        .with_headers(&headers);
-    let hint = credentials.warning();
-    let authenticated = match parts.extensions.get() {
-        Some(websocket_token::Unreadable) => Err(Stranger::Wrong),
-        None => other_servers::authenticate(app, &credentials).await,
-    };
-    let outcome = match &authenticated {
-        Ok(_) => Authentication::Success,
-        Err(Stranger::Wrong) => Authentication::Failure,
-        Err(Stranger::Unjudged) => Authentication::Error,
-    };
-    let known = head.timeline.end(Stage::Authentication);
-    app.metrics.authenticated(outcome, known - head.timeline.started());
-    let mut response = match authenticated {
-        Ok(caller) => {
-            if audit.is_on() {
-                if let Err(refused) = Box::pin(audit.received(head, &caller)).await {
-                    return refused;
-                }
-                // It may have waited for somebody else, which is no waiting for a turn.
-                app.metrics.passed(Filter::Audit, head.timeline.end(Stage::Authentication) - known);
-            }
-            if let (Some(supply), Some(shares)) = (supply, &mut shares)
-                && let Err(error) = app.limits.identify(shares, supply, connection, caller.user())
-            {
-                return refusal(error);
-            }
-            let head = RequestHead { record: audit.record(), ..head };
-            app.metrics.recognized(caller.user());
-            match impersonation::wanted(&parts.headers, || app.access.identity_group()) {
-                Ok(None) => in_turn(app, connection, &caller, &caller, head, body).await,
-                Ok(Some(wanted)) => {
-                    Box::pin(impersonated(app, connection, &caller, wanted, head, body)).await
-                }
-                Err(Meaningless::NoUser(problem)) => nobody_to_impersonate(&asked(&parts.uri), &problem),
-                Err(Meaningless::Header(error)) => refusal(error),
-            }
-        }
-        Err(stranger) => {
-            dismiss(app, connection, parts);
-            refusal(stranger.into())
-        }
-    };
-    warning::warn(&mut response, hint.map(str::to_owned).as_slice());
-    match shares {
-        Some(shares) if supply == Some(Supply::Watches) && response.status() == StatusCode::OK => response
-            .map(|events| app.open_watches.guard(connection, parts, &app.identity_headers, events, shares)),
-        Some(shares) => until_handed_over(response, shares),
-        None => response,
-    }
-}
-
-/// Answers a request as somebody else, where the sender may be that.
-async fn impersonated(
-    app: &Arc<App>,
-    connection: &Arc<Connection<Peer>>,
-    sender: &Authenticated,
-    wanted: Impersonation,
-    head: RequestHead<'_>,
-    body: &mut RequestBody,
-) -> Response {
-    let began = head.timeline.at(Stage::Authentication);
-    match other_servers::impersonate(app, sender, wanted).await {
-        Ok(caller) => {
-            if let Some(record) = head.record {
-                record.impersonated(recorded_user(caller.user()));
-            }
-            let took = head.timeline.end(Stage::Authentication).saturating_duration_since(began);
-            app.metrics.passed(Filter::Impersonation, took);
-            in_turn(app, connection, sender, &caller, head, body).await
-        }
-        Err(error) => turned_away(app, connection, head.parts, sender, error),
-    }
-}
-
-/// Answers a request of `caller`, which is the sender or who they impersonate, when it is its turn.
-async fn in_turn(
-    app: &Arc<App>,
-    connection: &Arc<Connection<Peer>>,
-    sender: &Authenticated,
-    caller: &Authenticated,
-    head: RequestHead<'_>,
-    body: &mut RequestBody,
-) -> Response {
-    let Pass { mut kept, placed } = match turns::take(app, connection, caller, head).await {
-        Ok(pass) => pass,
-        Err(refused) => {
-            ended_turn(app, head);
-            return *refused;
-        }
-    };
-    let placed = placed.as_ref();
-    let head = RequestHead { headers: placed.map(Placed::headers), ..head };
-    // Pinned where it is made, as in `measured`.
-    let answer = pin!(permitted(app, connection, sender, caller, head, body));
-    let response = turns::in_sight(&mut kept, placed, caller, head, answer).await;
-    turns::answered(kept, placed, head, response)
-}
-
-/// The turn of a request has come, or will not. Returns when that is.
-fn ended_turn(app: &App, head: RequestHead<'_>) -> Instant {
-    let now = head.timeline.end(Stage::Turn);
-    let took = now.saturating_duration_since(head.timeline.at(Stage::Authentication));
-    app.metrics.passed(Filter::Fairness, took);
-    now
-}
-
-/// Authorizes a request before it is answered.
-async fn permitted(
-    app: &Arc<App>,
-    connection: &Arc<Connection<Peer>>,
-    sender: &Authenticated,
-    caller: &Authenticated,
-    head: RequestHead<'_>,
-    body: &mut RequestBody,
-) -> Response {
-    let parts = head.parts;
-    let began = ended_turn(app, head);
-    let decided = other_servers::authorize(app, caller, head).await;
-    let outcome = match &decided {
-        Ok(()) => Authorization::Allowed,
-        Err(Refused::Denied(_)) => Authorization::Denied,
-        Err(Refused::NoOpinion(_)) => Authorization::NoOpinion,
-        Err(Refused::Undecided(_)) => Authorization::Error,
-    };
-    app.metrics.authorized(outcome, head.timeline.end(Stage::Authorization) - began);
-    match decided {
-        Ok(()) => admitted(app, connection, sender, caller, head, body).await,
-        Err(Refused::Denied(error) | Refused::NoOpinion(error)) => {
-            turned_away(app, connection, parts, sender, error)
-        }
-        Err(Refused::Undecided(problem)) => undecided(&asked(&parts.uri), &problem),
-    }
-}
-
-/// The answer to somebody who may not do what they ask.
-fn turned_away(
-    app: &App,
-    connection: &Connection<Peer>,
-    parts: &Parts,
-    sender: &Authenticated,
-    error: ApiError,
-) -> Response {
-    if sender.is_anonymous() {
-        dismiss(app, connection, parts);
-    }
-    forbidden(error)
-}
-
-/// Clients that are refused and have no credential do not keep an HTTP/2 connection: opening and resetting
-/// streams costs them less than answering costs the server (rapid reset, CVE-2023-44487).
-fn dismiss(app: &App, connection: &Connection<Peer>, parts: &Parts) {
-    if app.closes_unauthenticated && parts.version == Version::HTTP_2 {
-        connection.close_when_answered();
-    }
-}
-
-/// Answers an authorized request, where there is memory for it.
-async fn admitted(
-    app: &Arc<App>,
-    connection: &Arc<Connection<Peer>>,
-    sender: &Authenticated,
-    caller: &Authenticated,
-    head: RequestHead<'_>,
-    body: &mut RequestBody,
-) -> Response {
-    if let Route::Resource(verb, target) = &head.info.route
-        && target.resource.def.stored
-        && let Err(error) = app.memory.check(*verb)
-    {
-        return refusal(error);
-    }
-    if !body.is_empty() {
-        match app.limits.body(connection, sender.user()) {
-            Ok(shares) => body.count_in(shares),
-            Err(error) => return refusal(error),
-        }
-    }
-    routes::answer(app, caller, head, body).await
-}
-
-/// What a request is counted as; probes are not counted.
-fn supply(head: RequestHead<'_>) -> Option<Supply> {
-    match &head.info.route {
-        Route::Resource(Verb::Watch, _) => Some(Supply::Watches),
-        Route::NonResource if health::is_probe(head.parts.uri.path()) => None,
-        _ => Some(Supply::Requests),
-    }
-}
-
-/// The message of a refusal repeats what the client sent, so browsers must not guess another content type.
-fn forbidden(error: ApiError) -> Response {
-    let mut response = refusal(error);
-    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
 }
 
 fn audit_id(parts: &Parts) -> HeaderValue {

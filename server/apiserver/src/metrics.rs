@@ -7,33 +7,21 @@
 
 use std::{
     collections::HashMap,
-    fs,
     sync::{Arc, OnceLock, PoisonError, RwLock},
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime},
 };
 
 use http::StatusCode;
-use orch_audit::counters::Counters;
-use orch_auth::{
-    authorizer::counted::Decisions, lookups::LookupCounts, service_account::TokenIssuer, user::UserInfo,
-};
-use orch_controllers::stats::Monitor;
-use orch_encryption::encryption::Encryption;
-use orch_registry::{core::Core, feature_gates::stage_name, meter::Meter};
+use orch_auth::user::UserInfo;
+use orch_registry::{core::Core, meter::Meter};
 use orch_runtime::{
     resource_def::{ResourceDef, SubresourceDef},
-    type_def::FeatureGate,
     vocabulary::Vocabulary,
 };
-use orch_storage::{Clock as _, Events, Patrolled, Storage, SystemClock};
 use prometheus::{
-    Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
-    Registry, TextEncoder,
-    core::{Collector, Desc},
-    proto::MetricFamily,
+    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    TextEncoder, core::Collector,
 };
-
-use crate::fairness::Fairness;
 
 mod access;
 mod admission;
@@ -50,9 +38,11 @@ mod filters;
 mod history;
 mod labels;
 mod lookups;
+mod process;
 mod read_values;
 mod reloads;
 mod service_level;
+mod shown;
 mod storage;
 mod tokens;
 mod work;
@@ -61,21 +51,11 @@ use access::AccessMetrics;
 pub use access::{Authentication, Authorization};
 pub use answers::OpenWatch;
 use answers::{AnswerMetrics, WatchSeries};
-use audit::AuditMetrics;
-use controllers::ControllerMetrics;
-use data::DataMetrics;
-use decisions::DecisionMetrics;
-use encryption::EncryptionMetrics;
-use events::EventMetrics;
-use fairness::FairnessMetrics;
 pub use filters::Filter;
-use history::HistoryMetrics;
 pub use labels::{DryRun, RequestLabels};
-use lookups::LookupMetrics;
-use read_values::{ReadCounter, ReadGauge};
+use process::ProcessGauges;
 use reloads::Reloads;
 use service_level::ServiceLevel;
-use tokens::TokenMetrics;
 use work::WorkMeter;
 
 /// Upper bounds of the duration histogram, in seconds.
@@ -285,22 +265,6 @@ impl Metrics {
         WorkMeter::new(&self.0.registry, core)
     }
 
-    /// Publishes what each authorizer decides.
-    ///
-    /// # Panics
-    /// If it is called twice: there is one list of authorizers.
-    pub fn show_decisions(&self, decisions: Arc<Decisions>) {
-        register(&self.0.registry, DecisionMetrics::new(decisions));
-    }
-
-    /// Publishes the events of each resource; `read` is called whenever metrics are read.
-    ///
-    /// # Panics
-    /// If it is called twice: there is one store.
-    pub fn show_events(&self, read: impl Fn() -> Vec<(String, Events)> + Send + Sync + 'static) {
-        register(&self.0.registry, EventMetrics::new(read));
-    }
-
     /// Counts a change of the file of authenticators: whether the new file is in force.
     pub fn authentication_reloaded(&self, is_right: bool) {
         self.0.authentication_reloads.count(is_right);
@@ -326,14 +290,6 @@ impl Metrics {
         Current::one_more(&self.0.in_queue[usize::from(mutating)])
     }
 
-    /// Publishes what priority and fairness does.
-    ///
-    /// # Panics
-    /// If it is called twice: there is one.
-    pub fn show_fairness(&self, fairness: &Arc<Fairness>) {
-        register(&self.0.registry, FairnessMetrics::new(Arc::clone(fairness)));
-    }
-
     /// How many requests are being answered.
     pub fn count_in_flight(&self) -> i64 {
         self.0.in_flight.iter().map(IntGauge::get).sum()
@@ -344,113 +300,6 @@ impl Metrics {
         let make = || Arc::new(self.with_labels(labels, |values| self.0.answers.watches(values, kind)));
         let series = self.with_series(labels, |series| Arc::clone(series.watches.get_or_init(make)));
         OpenWatch::new(series, started)
-    }
-
-    /// Publishes the number of stored objects per resource; `count` is called whenever metrics are read, and
-    /// returns `(configmaps, 3)`, `(leases.coordination.orch.io, 1)` ...
-    ///
-    /// # Panics
-    /// If it is called twice: there is one store.
-    pub fn count_objects(&self, count: impl Fn() -> Vec<(String, u64)> + Send + Sync + 'static) {
-        let gauge = Opts::new("apiserver_storage_objects", "Objects in the store, by resource.");
-        let gauge = IntGaugeVec::new(gauge, &["resource"]).expect("the description is well-formed");
-        register(&self.0.registry, ObjectCounts { gauge, count: Box::new(count) });
-    }
-
-    /// Publishes how much past the store holds; it should reach back as far as `retention`.
-    ///
-    /// # Panics
-    /// If it is called twice: there is one store.
-    pub fn show_history(&self, retention: Duration, storage: &Storage) {
-        let storage = storage.clone();
-        let read = move || (storage.history(), SystemClock.now());
-        register(&self.0.registry, HistoryMetrics::new(retention, read));
-    }
-
-    /// Publishes what controllers do.
-    ///
-    /// # Panics
-    /// If it is called twice: there is one runner.
-    pub fn show_controllers(&self, monitor: Monitor) {
-        register(&self.0.registry, ControllerMetrics::new(monitor));
-    }
-
-    /// Publishes a count that others keep; `read` is called whenever metrics are read.
-    ///
-    /// # Panics
-    /// If there is a metric of that name already.
-    pub fn show_count(&self, name: &str, help: &str, read: impl Fn() -> u64 + Send + Sync + 'static) {
-        register(&self.0.registry, ReadCounter::new(name, help, None, read));
-    }
-
-    /// Publishes how tokens were looked up among those that were judged before, and how others are judged.
-    ///
-    /// # Panics
-    /// If it is called twice: there is one authentication.
-    pub fn show_lookups(&self, read: impl Fn() -> LookupCounts + Send + Sync + 'static) {
-        register(&self.0.registry, LookupMetrics::new(read));
-    }
-
-    /// Publishes the size of the database files.
-    ///
-    /// # Panics
-    /// If it is called twice: there is one store.
-    pub fn show_size(&self, read: impl Fn() -> f64 + Send + Sync + 'static) {
-        let help = "Bytes of the database files.";
-        let gauge =
-            ReadGauge::new("apiserver_storage_size_bytes", help, ("storage_cluster_id", "sqlite"), read);
-        register(&self.0.registry, gauge);
-    }
-
-    /// Publishes which features are on.
-    ///
-    /// # Panics
-    /// If it is called twice: there is one set of gates.
-    pub fn show_gates(&self, gates: &[(FeatureGate, bool)]) {
-        let name = format!("{}_feature_enabled", self.0.vocabulary.name);
-        let gauge = Opts::new(name, "Whether a feature is on, by its gate and stage.");
-        let gauge = registered(&self.0.registry, IntGaugeVec::new(gauge, &["name", "stage"]));
-        for (gate, is_on) in gates {
-            let stage = stage_name(gate.stage);
-            gauge.with_label_values(&[gate.name, stage]).set(i64::from(*is_on));
-        }
-    }
-
-    /// Publishes what audit counts.
-    ///
-    /// # Panics
-    /// If it is called twice: there is one audit.
-    pub fn show_audit(&self, counters: Arc<Counters>) {
-        register(&self.0.registry, AuditMetrics::new(counters));
-    }
-
-    /// Publishes how often values were sealed and opened.
-    pub fn show_encryption(&self, encryption: Arc<Encryption>) {
-        register(&self.0.registry, EncryptionMetrics::new(encryption));
-    }
-
-    /// Publishes a metric that others keep.
-    ///
-    /// # Panics
-    /// If there is a metric of that name already.
-    pub fn show(&self, metric: impl Collector + 'static) {
-        register(&self.0.registry, metric);
-    }
-
-    /// Publishes what the store finds in its data.
-    ///
-    /// # Panics
-    /// If it is called twice: there is one store.
-    pub fn show_data(&self, patrolled: impl Fn() -> Patrolled + Send + Sync + 'static) {
-        register(&self.0.registry, DataMetrics::new(patrolled));
-    }
-
-    /// Publishes how often tokens are used that should have been renewed.
-    ///
-    /// # Panics
-    /// If it is called twice: there is one issuer.
-    pub fn show_tokens(&self, tokens: Arc<TokenIssuer>) {
-        register(&self.0.registry, TokenMetrics::new(tokens));
     }
 
     /// What `GET /metrics` shows.
@@ -495,71 +344,6 @@ fn registered<C: Collector + Clone + 'static>(registry: &Registry, made: prometh
 
 fn register(registry: &Registry, collector: impl Collector + 'static) {
     registry.register(Box::new(collector)).expect("each name is registered once");
-}
-
-/// Gauges whose values are computed when metrics are read.
-struct ObjectCounts {
-    gauge: IntGaugeVec,
-    count: Box<dyn Fn() -> Vec<(String, u64)> + Send + Sync>,
-}
-
-impl Collector for ObjectCounts {
-    fn desc(&self) -> Vec<&Desc> {
-        self.gauge.desc()
-    }
-
-    fn collect(&self) -> Vec<MetricFamily> {
-        for (resource, count) in (self.count)() {
-            self.gauge.with_label_values(&[resource]).set(i64::try_from(count).unwrap_or(i64::MAX));
-        }
-        self.gauge.collect()
-    }
-}
-
-/// What the operating system knows about the process; left out where it cannot be read.
-struct ProcessGauges {
-    started: Gauge,
-    resident: Gauge,
-    files: Gauge,
-}
-
-impl ProcessGauges {
-    fn new(started: SystemTime) -> Self {
-        let gauge = |name, help| Gauge::new(name, help).expect("the description is well-formed");
-        let gauges = ProcessGauges {
-            started: gauge("process_start_time_seconds", "Start of the process, in seconds since 1970."),
-            resident: gauge("process_resident_memory_bytes", "Memory of the process that is in RAM."),
-            files: gauge("process_open_fds", "Open files and sockets of the process."),
-        };
-        gauges.started.set(started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64());
-        gauges
-    }
-}
-
-impl Collector for ProcessGauges {
-    fn desc(&self) -> Vec<&Desc> {
-        [&self.started, &self.resident, &self.files].into_iter().flat_map(Collector::desc).collect()
-    }
-
-    fn collect(&self) -> Vec<MetricFamily> {
-        let mut families = self.started.collect();
-        if let Some(bytes) = resident_bytes() {
-            self.resident.set(bytes);
-            families.extend(self.resident.collect());
-        }
-        if let Ok(files) = fs::read_dir("/proc/self/fd") {
-            self.files.set(files.count() as f64);
-            families.extend(self.files.collect());
-        }
-        families
-    }
-}
-
-fn resident_bytes() -> Option<f64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kibibytes: f64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kibibytes * 1024.0)
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ mod credentials;
 pub mod issued_token;
 mod peer_certificates;
 pub mod proxy;
+#[cfg(test)]
+pub(crate) mod recipe;
 pub mod service_account;
 pub mod token_file;
 pub mod webhook_token;

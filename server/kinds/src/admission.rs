@@ -7,6 +7,8 @@ mod default_toleration_seconds;
 mod namespace_lifecycle;
 mod node_restriction;
 mod priority;
+#[cfg(test)]
+pub(crate) mod recipe;
 mod role_escalation;
 mod service_account;
 mod storage_object_in_use_protection;
@@ -46,7 +48,8 @@ fn created<'r, T: Kind>(request: &'r mut AdmissionRequest<'_>) -> Option<&'r mut
     if request.operation == Verb::Create { written(request) } else { None }
 }
 
-/// The class that a claim names, where it names one: an old annotation, or the field. An empty one is none.
+/// The class that a claim names, where it names one: an old annotation, or the field. An empty name counts as
+/// absent.
 fn claim_class<'c>(claim: &'c PersistentVolumeClaim, vocabulary: &Vocabulary) -> Option<&'c str> {
     let annotation = format!("volume.beta.{}/storage-class", vocabulary.label_domain);
     let annotated = claim.metadata.annotations.get(&annotation).map(String::as_str);

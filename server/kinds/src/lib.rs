@@ -15,6 +15,8 @@
 #![cfg_attr(not(test), warn(clippy::large_futures))]
 
 mod admission;
+#[cfg(test)]
+mod behaviour_recipe;
 mod controller_revision;
 mod csi_driver;
 mod daemon_set;

@@ -1,8 +1,12 @@
-//! A server without HTTP for tests: all kinds with their behaviour and admission, over a store in memory.
+//! A server without HTTP for tests: all kinds with their behaviour and admission, over a store in memory; and
+//! what CONTRIBUTING.md shows of both.
 
 use std::sync::Arc;
 
-use orch_api::{KUBERNETES, core::v1::Namespace};
+use orch_api::{
+    KUBERNETES,
+    core::v1::{ConfigMap, Namespace},
+};
 use orch_auth::{
     answer::Answer,
     authorizer::Decision,
@@ -27,7 +31,7 @@ use orch_storage::{Indexer, ManualClock, Object, Storage, Timestamp};
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::{NodePorts, ServiceNetwork, Settings};
+use crate::{NodePorts, ServiceNetwork, Settings, admission::recipe, behaviour_recipe};
 
 /// The namespace that a new server has.
 pub(crate) const NAMESPACE: &str = "n";
@@ -58,12 +62,15 @@ impl TestServer {
         };
         let mut behaviours = Behaviours::default();
         crate::behaviours(&settings, &mut behaviours);
+        behaviours.register::<ConfigMap>(behaviour_recipe::ConfigMapBehaviour);
         let tables = orch_api::registry().iter().copied();
         let catalog = Arc::new(Catalog::of_served(&KUBERNETES, tables, &behaviours, |_| true));
         let storage = Storage::in_memory();
         let indexer: Arc<dyn Indexer> = Arc::new(CatalogIndexer::new(&catalog));
         storage.index_by(&indexer);
-        let admission = AdmissionChain::new(crate::admission(), &plugins).unwrap();
+        let mut admission = crate::admission();
+        admission.push(Box::new(recipe::Example));
+        let admission = AdmissionChain::new(admission, &plugins).unwrap();
         let (sender, stopping) = watch::channel(false);
         let core = Arc::new(Core::new(
             Objects::new(catalog, storage),

@@ -3,7 +3,7 @@
 //! Most kinds have none. One that has implements [`Behaviour`] for its generated type and is registered with
 //! [`Behaviours::register`], for exactly that group, version and kind. The product's kinds and a user's kinds
 //! are registered in the same way. The stages of a write work with objects of any kind: they call
-//! [`AnyBehaviour`], and one adapter downcasts to the type of the kind.
+//! [`AnyBehaviour`], the same trait for them, and one adapter downcasts to the type of the kind.
 //!
 //! Steps that change or check an object get the typed object. Steps of a deletion get the tree: an object
 //! whose stored form no longer fits its type must still be deletable.
@@ -37,8 +37,9 @@ pub struct WriteInfo<'a> {
     pub now: Time,
 }
 
-/// What a kind adds to the stages of a write. Every step has a default that does nothing.
-pub trait Behaviour<T: Kind>: Send + Sync + 'static {
+/// What a kind adds to the stages of a write, with objects of the type `T`. Every step has a default that does
+/// nothing.
+pub trait Behaviour<T: ?Sized>: Send + Sync + 'static {
     /// Drops the fields whose gates are off from what the client sent; a kind may drop more, or less. `old`
     /// is the stored object, `def` the type of both.
     fn drop_gated(&self, object: &mut Tree, old: Option<&Tree>, gated: &GatedFields, def: &'static TypeDef) {
@@ -179,93 +180,13 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
     }
 }
 
-/// The behaviour of a kind, for code that works with any kind. See [`Behaviour`] for each step. The defaults
-/// are those of a kind without a behaviour.
-#[allow(missing_docs, reason = "each method is the one of the same name of `Behaviour`")]
-pub trait AnyBehaviour: Send + Sync {
-    fn drop_gated(&self, object: &mut Tree, old: Option<&Tree>, gated: &GatedFields, def: &'static TypeDef) {
-        gated.drop_from(object, old, def);
-    }
-    fn prepare(&self, _object: &mut dyn ApiObject, _old: Option<&dyn ApiObject>, _write: &WriteInfo<'_>) {}
-    fn complete(&self, _object: &mut dyn ApiObject, _write: &WriteInfo<'_>) -> Vec<String> {
-        Vec::new()
-    }
-    fn adds_items(&self, _object: &dyn ApiObject, _write: &WriteInfo<'_>) -> bool {
-        false
-    }
-    fn refuse_change(&self, _object: &dyn ApiObject, _old: &dyn ApiObject) -> Option<FieldError> {
-        None
-    }
-    fn validate(
-        &self,
-        _object: &dyn ApiObject,
-        _old: Option<&dyn ApiObject>,
-        _write: &WriteInfo<'_>,
-        _violations: &mut Validation<'_>,
-    ) {
-    }
-    fn warns_of_changes(&self) -> bool {
-        true
-    }
-    fn normalize(&self, _object: &mut dyn ApiObject) {}
-    fn claim_sorts(&self) -> u16 {
-        0
-    }
-    fn claims(&self, _object: &dyn ApiObject) -> Vec<Claim> {
-        Vec::new()
-    }
-    fn is_found_by_controller(&self) -> bool {
-        false
-    }
-    fn allocate(
-        &self,
-        _object: &mut dyn ApiObject,
-        _old: Option<&dyn ApiObject>,
-        _claimed: &Claimed<'_>,
-        _violations: &mut Validation<'_>,
-    ) -> Result<(), Unallocated> {
-        Ok(())
-    }
-    fn server_fields(&self, _subresource: &str) -> &'static [FieldPath] {
-        &[]
-    }
-    fn kept_metadata(&self, _subresource: &str) -> &'static [FieldPath] {
-        &[]
-    }
-    fn keeps_owners(&self, _subresource: &str) -> bool {
-        false
-    }
-    fn added_fields(&self) -> &'static [FieldPath] {
-        &[]
-    }
-    fn keeps_sent_status(&self) -> bool {
-        false
-    }
-    fn may_be_removed(&self, _object: &Tree) -> bool {
-        true
-    }
-    fn why_undeletable(&self, _name: &str) -> Option<&'static str> {
-        None
-    }
-    fn is_deleted_in_steps(&self) -> bool {
-        false
-    }
-    fn grace_period(&self, _object: &Tree, _asked: Option<i64>) -> Option<i64> {
-        None
-    }
-    fn mark_deleted(&self, _object: &mut Tree) {}
-    fn annotations_of_the_whole(&self) -> &'static [&'static str] {
-        &[]
-    }
-    fn row_condition(&self, _object: &Tree) -> Option<RowCondition> {
-        None
-    }
-}
+/// The behaviour of a kind, for code that works with any kind.
+pub type AnyBehaviour = dyn Behaviour<dyn ApiObject>;
 
 /// All registered behaviours, by kind.
 #[derive(Clone, Default)]
 pub struct Behaviours {
-    by_kind: HashMap<KindName, Arc<dyn AnyBehaviour>>,
+    by_kind: HashMap<KindName, Arc<AnyBehaviour>>,
 }
 
 impl Behaviours {
@@ -277,7 +198,7 @@ impl Behaviours {
     }
 
     /// The behaviour of a kind; one that does nothing where none was registered.
-    pub fn of(&self, def: &'static ResourceDef) -> Arc<dyn AnyBehaviour> {
+    pub fn of(&self, def: &'static ResourceDef) -> Arc<AnyBehaviour> {
         let registered = self.by_kind.get(&KindName::of(def)).map(Arc::clone);
         registered.unwrap_or_else(|| Arc::new(NoBehaviour))
     }
@@ -299,7 +220,7 @@ fn typed_mut<T: Kind>(object: &mut dyn ApiObject) -> &mut T {
     object.as_any_mut().downcast_mut().expect(EXACT)
 }
 
-impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
+impl<T: Kind, B: Behaviour<T>> Behaviour<dyn ApiObject> for Typed<T, B> {
     fn drop_gated(&self, object: &mut Tree, old: Option<&Tree>, gated: &GatedFields, def: &'static TypeDef) {
         self.behaviour.drop_gated(object, old, gated, def);
     }
@@ -412,7 +333,7 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
 /// The behaviour of kinds for which none is registered.
 struct NoBehaviour;
 
-impl AnyBehaviour for NoBehaviour {}
+impl<T: ?Sized> Behaviour<T> for NoBehaviour {}
 
 #[cfg(test)]
 mod tests {

@@ -76,7 +76,7 @@ pub struct ServedResource {
     /// The same name, as the store knows it; that of the other resource where objects are stored as its.
     pub storage_name: orch_storage::ResourceName,
     /// What the kind does beyond its schema.
-    pub behaviour: Arc<dyn AnyBehaviour>,
+    pub behaviour: Arc<AnyBehaviour>,
     /// The other resource where objects are stored as its: the version that is stored, or another kind; see
     /// [`conversion`](crate::conversion).
     pub stored_as: Option<Arc<ServedResource>>,

@@ -28,7 +28,7 @@ impl Claim {
     }
 }
 
-/// Why nothing could be allocated, where that is no fault of one field.
+/// Why nothing could be allocated, where no field is to blame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unallocated {
     /// What the client asks for contradicts itself.

@@ -7,7 +7,7 @@
 //! rest ([`load`]).
 //!
 //! Servers over one state also share a few values that are no objects ([`shared_value`]). Data of another
-//! store are moved into a prefix ([`moving`]) with versions that go on above those of before ([`versions`]).
+//! store are moved into a prefix ([`moving`]) with versions that go on above the older ones ([`versions`]).
 //!
 //! etcd is spoken to in its own gRPC API: over HTTP/2 of hyper, which is in the server anyway, with the dozen
 //! messages that are needed ([`client`], [`connections`], [`changes`], [`message`], [`wire`]).

@@ -70,24 +70,7 @@ const DAMAGE_REPORTS: usize = 20;
 pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
     let lock = Lock::acquire(&config.path)?;
     let evidence = Evidence::gather(&config.path)?;
-    if evidence.database_is_gone() {
-        refuse_loss(&config, "the file is missing or empty, and there was one")?;
-        // The database would remove a log that does not belong to it.
-        evidence.keep_wal(Revision::ZERO)?;
-    }
-    // By a connection that only reads: one that writes removes the write-ahead log when it is closed, and
-    // with it what may be salvaged.
-    let mut history = None;
-    if let Some((meta, found)) = LogReader::look(&config.path).await? {
-        let missing = evidence.missing(&meta, found);
-        if !missing.is_empty() {
-            refuse_loss(&config, &missing.join("; "))?;
-            history = Some((evidence.new_history(found, config.clock.now()), found.rows));
-        }
-    }
-    if let Some((revision, _)) = history {
-        evidence.keep_wal(revision)?;
-    }
+    let mut history = accepted_loss(&config, &evidence).await?;
     let (mut log, mut meta) = Log::open(&config).await?;
     if history.is_none() && evidence.database_is_gone() {
         let nothing = Found { newest: meta.newest(Revision::ZERO), rows: 0, time: None };
@@ -130,6 +113,33 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
     let writer = Writer::new(config, opened, checkpointer);
     tokio::spawn(writer.run(request_queue, control_queue, end));
     Ok(Storage::new(memory, Arc::new(sqlite)))
+}
+
+/// The first revision of a new history and the number of rows that are there, where something is lost and the
+/// operator accepts that. Keeps the write-ahead log as it was found then.
+async fn accepted_loss(
+    config: &SqliteConfig,
+    evidence: &Evidence,
+) -> Result<Option<(Revision, u64)>, StoreError> {
+    if evidence.database_is_gone() {
+        refuse_loss(config, "the file is missing or empty, and there was one")?;
+        // The database would remove a log that does not belong to it.
+        evidence.keep_wal(Revision::ZERO)?;
+    }
+    // By a connection that only reads: one that writes removes the write-ahead log when it is closed, and
+    // with it what may be salvaged.
+    let mut history = None;
+    if let Some((meta, found)) = LogReader::look(&config.path).await? {
+        let missing = evidence.missing(&meta, found);
+        if !missing.is_empty() {
+            refuse_loss(config, &missing.join("; "))?;
+            history = Some((evidence.new_history(found, config.clock.now()), found.rows));
+        }
+    }
+    if let Some((revision, _)) = history {
+        evidence.keep_wal(revision)?;
+    }
+    Ok(history)
 }
 
 /// Shows all rows of the database at `path`, in order, as they are at one moment, with values that `sealing`

@@ -62,7 +62,7 @@ pub(crate) fn mark_path(path: &Path) -> PathBuf {
     mark.into()
 }
 
-/// The mark beside the database at `path`; none if there is none that can be read.
+/// The mark beside the database at `path`, if there is one that can be read.
 pub(crate) fn read(path: &Path) -> Result<Option<Marked>, StoreError> {
     let mark = mark_path(path);
     match fs::read(&mark) {

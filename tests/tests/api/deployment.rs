@@ -127,6 +127,12 @@ async fn the_units_are_valid_and_hardened() {
     let unit = unit.replace("/usr/bin/orch-apiserver", binary.to_str().unwrap());
     fs::write(directory.path().join(backup), unit).unwrap();
     fs::copy(deploy().join("systemd").join(timer), directory.path().join(timer)).unwrap();
+    // What the operator's guide adds.
+    let guide = fs::read_to_string(deploy().join("../docs/OPERATING.md")).unwrap();
+    let addition = guide.split("```ini\n").nth(1).and_then(|rest| rest.split("```").next());
+    let folder = directory.path().join("orch-apiserver.service.d");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("override.conf"), addition.expect("the guide has an addition")).unwrap();
     let analyze = async |arguments: &[&str]| {
         let output = Command::new("systemd-analyze").args(arguments).current_dir(directory.path()).output();
         let output = output.await.ok()?;

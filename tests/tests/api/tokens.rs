@@ -367,7 +367,7 @@ async fn lifetimes_are_shortened_with_a_warning_and_extended_in_silence() {
     }
 }
 
-/// In requests and in reviews alike: what stands behind a space is no part of the token.
+/// In requests and in reviews alike: what stands behind a space does not belong to the token.
 #[tokio::test]
 async fn what_follows_a_token_is_judged_alike_in_requests_and_in_reviews() {
     let server = TestServer::options().flag("--anonymous-auth").start().await;

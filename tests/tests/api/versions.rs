@@ -236,7 +236,7 @@ async fn a_status_is_replaced_in_every_version() {
             let read = admin.get(&format!("{other}/l")).await.expect(200);
             assert_eq!((&read["status"], version(&read)), (&put["status"], version(&put)), "{path} {other}");
         }
-        // The version of before is a conflict, whichever one is spoken.
+        // The older version is a conflict, whichever one is spoken.
         let mut late = admin.get(&format!("{path}/l")).await.expect(200);
         late["metadata"]["resourceVersion"] = sent["metadata"]["resourceVersion"].clone();
         admin.put(&format!("{path}/l/status"), &late).await.refused(409, "Conflict");

@@ -194,7 +194,6 @@ const NAMED_IN_NO_FILE: &[(&str, &str, &str)] = &[
     ("controller", "serde", "what the generator writes"),
     ("history", "orch-proof", "what the generator writes"),
     ("history", "serde", "what the generator writes"),
-    ("history", "tempfile", "the member of etcd, which a test includes by its path"),
     ("widgets", "serde", "what the generator writes"),
     ("gadgets", "axum", "the example, which it compiles by its path"),
     ("gadgets", "orch-api", "the example, which it compiles by its path"),

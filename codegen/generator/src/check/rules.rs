@@ -174,19 +174,9 @@ fn misfit(
 ) -> Option<(&'static str, &'static str)> {
     let loops = path.contains(&Step::Each);
     let resolved = target.map(|target| model.resolve(target.usage));
-    let scalar = resolved.is_some_and(|resolved| resolved.is_scalar());
     match demand {
-        Demand::AtLeastOne(members) | Demand::AtMostOne { members, .. } => {
-            let is_member =
-                |name: &String| members.iter().any(|path| path[..] == [Step::Field(name.clone())]);
-            if let Demand::AtMostOne { told_as, .. } = demand
-                && !told_as.iter().all(|(name, _)| is_member(name))
-            {
-                return Some(("`toldAs` names what is no member", "name members of the choice"));
-            }
-            let is_short = members.len() < 2;
-            is_short.then_some(("a choice of one", "name two members or more"))
-        }
+        Demand::AtLeastOne(members) => misfit_of_choice(members, &[]),
+        Demand::AtMostOne { members, told_as } => misfit_of_choice(members, told_as),
         Demand::Expression => None,
         Demand::Function(_) if path.is_empty() => None,
         Demand::Immutable(_) if loops => Some((
@@ -228,23 +218,38 @@ fn misfit(
             ))
         }
         Demand::Unique { .. } | Demand::RefersTo { .. } | Demand::DiffersFrom(_) => {
-            (!scalar).then_some(("only single values are compared", "lead the path to a text or a number"))
+            let is_single = resolved.is_some_and(|resolved| resolved.is_scalar());
+            (!is_single).then_some(("only single values are compared", "lead the path to a text or a number"))
         }
-        Demand::Value(..) => {
-            let stated = demand.rules();
-            let fits = stated.iter().all(|rule| match rule.keyword() {
-                "minimum" if matches!(resolved, Some(Resolved::Scalar(Shape::Quantity))) => {
-                    *rule == Rule::Minimum(0.0)
-                }
-                "minimum" | "maximum" => {
-                    matches!(resolved, Some(Resolved::Scalar(Shape::Int32 | Shape::Int64 | Shape::Double)))
-                }
-                "minItems" | "maxItems" => matches!(resolved, Some(Resolved::List(..))),
-                _ => matches!(resolved, Some(Resolved::Scalar(Shape::String(_)) | Resolved::Enum(..))),
-            });
-            (!fits).then_some(("the rule does not go with the type", "ask it of a value of its type"))
-        }
+        Demand::Value(..) => (!demand.rules().iter().all(|rule| goes_with(rule, resolved)))
+            .then_some(("the rule does not go with the type", "ask it of a value of its type")),
         Demand::Immutable(_) | Demand::Function(_) => None,
+    }
+}
+
+/// What is wrong with a choice between members.
+fn misfit_of_choice(
+    members: &[Vec<Step>],
+    told_as: &[(String, String)],
+) -> Option<(&'static str, &'static str)> {
+    let is_member = |name: &String| members.iter().any(|path| path[..] == [Step::Field(name.clone())]);
+    if !told_as.iter().all(|(name, _)| is_member(name)) {
+        return Some(("`toldAs` names what is no member", "name members of the choice"));
+    }
+    (members.len() < 2).then_some(("a choice of one", "name two members or more"))
+}
+
+/// Whether a rule goes with the type of a value.
+fn goes_with(rule: &Rule<'_>, resolved: Option<Resolved<'_>>) -> bool {
+    match rule.keyword() {
+        "minimum" if matches!(resolved, Some(Resolved::Scalar(Shape::Quantity))) => {
+            *rule == Rule::Minimum(0.0)
+        }
+        "minimum" | "maximum" => {
+            matches!(resolved, Some(Resolved::Scalar(Shape::Int32 | Shape::Int64 | Shape::Double)))
+        }
+        "minItems" | "maxItems" => matches!(resolved, Some(Resolved::List(..))),
+        _ => matches!(resolved, Some(Resolved::Scalar(Shape::String(_)) | Resolved::Enum(..))),
     }
 }
 

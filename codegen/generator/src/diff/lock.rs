@@ -134,12 +134,12 @@ fn write(node: &Node, depth: usize, is_schema: bool, lines: usize, out: &mut Str
     }
 }
 
-/// Whether the map under a key is a schema: a field, or what a keyword holds. The names of fields are none.
+/// Whether the map under a key is a schema: a field, or what a keyword holds. The names of fields are not schemas.
 fn holds_schema(key: &str, is_schema: bool) -> bool {
     !is_schema || matches!(key, "items" | "additionalProperties" | "propertyNames")
 }
 
-/// Reads a lock; `None` where it is none, which is reported.
+/// Reads a lock; `None` where it is something else, which is reported.
 pub fn read(path: &Path, diagnostics: &mut Diagnostics) -> Option<State> {
     let mut found = Diagnostics::default();
     let node = source::read(path, &mut found);
@@ -163,15 +163,25 @@ fn state(node: &Node, path: &Path, diagnostics: &mut Diagnostics) -> Option<Stat
         return None;
     }
     let releases = Releases::read(node, diagnostics);
-    let text = |node: &Node, key: &str| Some(node.get(key)?.text()?.to_owned());
     let surface = node.get("surface").map(|node| Surface::read(node, diagnostics)).unwrap_or_default();
+    let (accepted, retired) = (accepted(node, diagnostics), retired(node, diagnostics));
+    let types = types(node, diagnostics);
+    Some(State { types, releases, surface, accepted, retired, span: Span::whole_file(path) })
+}
+
+fn text_of(node: &Node, key: &str) -> Option<String> {
+    Some(node.get(key)?.text()?.to_owned())
+}
+
+/// The breaking changes that are allowed.
+fn accepted(node: &Node, diagnostics: &mut Diagnostics) -> Vec<Accepted> {
     let mut accepted = Vec::new();
     for entry in node.get("accepted").map(Node::items).unwrap_or_default() {
         let read = || {
             Some(Accepted {
-                code: text(entry, "code")?,
-                at: text(entry, "at")?,
-                reason: text(entry, "reason")?,
+                code: text_of(entry, "code")?,
+                at: text_of(entry, "at")?,
+                reason: text_of(entry, "reason")?,
             })
         };
         match read() {
@@ -183,11 +193,16 @@ fn state(node: &Node, path: &Path, diagnostics: &mut Diagnostics) -> Option<Stat
             }
         }
     }
+    accepted
+}
+
+/// The tags of fields that are gone.
+fn retired(node: &Node, diagnostics: &mut Diagnostics) -> BTreeSet<Retired> {
     let mut retired = BTreeSet::new();
     for entry in node.get("retired").map(Node::items).unwrap_or_default() {
         let number = |key: &str| entry.get(key).and_then(|number| number.to_json().as_i64());
         let read = || {
-            let (ty, field) = (text(entry, "type")?, text(entry, "field")?);
+            let (ty, field) = (text_of(entry, "type")?, text_of(entry, "field")?);
             Some(Retired { ty, field, inline: number("inline"), tag: number("tag")? })
         };
         match read() {
@@ -199,6 +214,11 @@ fn state(node: &Node, path: &Path, diagnostics: &mut Diagnostics) -> Option<Stat
             }
         }
     }
+    retired
+}
+
+/// What is promised of each type.
+fn types(node: &Node, diagnostics: &mut Diagnostics) -> BTreeMap<String, Declared> {
     let mut types = BTreeMap::new();
     for (name, schema) in node.get("types").map(Node::entries).unwrap_or_default() {
         // Read as the schema language reads it, so that no part of it goes unnoticed.
@@ -214,5 +234,5 @@ fn state(node: &Node, path: &Path, diagnostics: &mut Diagnostics) -> Option<Stat
             }
         }
     }
-    Some(State { types, releases, surface, accepted, retired, span: Span::whole_file(path) })
+    types
 }

@@ -138,7 +138,7 @@ fn usage_schema(emitter: &Emitter<'_>, usage: &Usage) -> ReferenceOr<Schema> {
     if let (Shape::Named(id), false) = (&usage.shape, matches!(resolved, Resolved::Enum(..))) {
         let reference =
             ReferenceOr::ref_(&format!("#/components/schemas/{}", emitter.model.ty(*id).qualified_name));
-        // A default without fields is none of a type that requires some.
+        // A type that requires fields cannot have a default without fields.
         if !matches!(resolved, Resolved::Object(_, object) if may_be_empty(object)) {
             return reference;
         }

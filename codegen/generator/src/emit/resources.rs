@@ -94,12 +94,7 @@ fn resource_fields(emitter: &Emitter<'_>, resource: &Resource) -> TokenStream {
     } = resource;
     let update_checks = update_checks(emitter, &resource.update_checks);
     let columns = resource.columns.iter().map(|it| column(emitter, ty, it));
-    let fields = resource.selectable_fields.iter().map(|path| (path.join("."), vec![path.clone()]));
-    let selectable = fields.chain(resource.selectable_names.iter().cloned()).map(|(label, paths)| {
-        let def = emitter.import(MODULE, "SelectableField");
-        let paths = paths.iter().map(|path| quote!(&[#(#path),*]));
-        quote!(#def { label: #label, paths: &[#(#paths),*] })
-    });
+    let selectable = selectable(emitter, resource);
     let indexed_fields = resource.indexed_fields.iter().map(|path| path.join("."));
     let indexed_labels = &resource.indexed_labels;
     let lifecycle = lifecycle(emitter, &resource.lifecycle, version);
@@ -134,6 +129,19 @@ fn resource_fields(emitter: &Emitter<'_>, resource: &Resource) -> TokenStream {
         schema_name: #schema_name,
         from_tree: #object::from_tree::<#name>,
     }
+}
+
+/// What field selectors may name.
+fn selectable<'e>(
+    emitter: &'e Emitter<'_>,
+    resource: &'e Resource,
+) -> impl Iterator<Item = TokenStream> + use<'e> {
+    let fields = resource.selectable_fields.iter().map(|path| (path.join("."), vec![path.clone()]));
+    fields.chain(resource.selectable_names.iter().cloned()).map(|(label, paths)| {
+        let def = emitter.import(MODULE, "SelectableField");
+        let paths = paths.iter().map(|path| quote!(&[#(#path),*]));
+        quote!(#def { label: #label, paths: &[#(#paths),*] })
+    })
 }
 
 fn update_checks(emitter: &Emitter<'_>, checks: &[UpdateCheck]) -> TokenStream {

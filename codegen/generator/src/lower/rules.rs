@@ -272,7 +272,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// A path, with a report where the text is none.
+    /// A path, with a report where the text is not one.
     pub(super) fn steps(&mut self, text: &Spanned<String>) -> Option<Vec<Step>> {
         let steps = Step::path(&text.value);
         if steps.is_none() {

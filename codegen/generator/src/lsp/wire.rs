@@ -48,7 +48,7 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Incoming> {
                 length = value.trim().parse::<u64>().ok();
             }
             (None, Some(length)) if line.is_empty() => return body(input, length),
-            // Other heads, and what is none.
+            // Other heads, and lines that are not heads.
             _ => {}
         }
     }

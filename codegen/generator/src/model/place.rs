@@ -25,7 +25,7 @@ impl Step {
         names.iter().map(step).collect()
     }
 
-    /// The steps of a path; `None` where the text is none. The empty text is the object itself.
+    /// The steps of a path; `None` where the text is not a path. The empty text is the object itself.
     pub fn path(text: &str) -> Option<Vec<Step>> {
         let mut steps = Vec::new();
         let mut rest = text;

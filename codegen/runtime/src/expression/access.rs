@@ -28,7 +28,7 @@ pub fn index(operand: &Value, index: &Value, is_optional: bool) -> Result<Value,
     part(operand, is_optional, |inner| item_of(inner, index))
 }
 
-/// A key of a new map. Unlike in look-ups, a `double` is none.
+/// A key of a new map. Unlike in look-ups, a `double` cannot be one.
 pub fn exact_key(value: &Value) -> Result<Key, Fault> {
     let key = if matches!(value, Value::Double(_)) { None } else { Key::of(value) };
     key.ok_or_else(|| Fault::invalid(format!("a value of the type {} cannot be a key", value.type_name())))

@@ -1,4 +1,4 @@
-//! `&&` and `||`, where an operand may fail: one that decides makes up for one that failed.
+//! `&&` and `||`, where an operand may fail: the result of another one may decide all the same.
 
 use super::fault::Fault;
 

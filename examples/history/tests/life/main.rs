@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 
+mod manifests;
 #[allow(dead_code, reason = "other tests restart and pause it")]
 #[path = "../../../../server/storage-etcd/tests/etcd/member.rs"]
 mod member;

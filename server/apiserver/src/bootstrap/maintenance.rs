@@ -242,9 +242,9 @@ async fn export(ExportFlags { to, encryption_provider_config }: &ExportFlags) ->
     });
     // Nothing comes between manifests that are read there.
     let exported = if is_seen { writing.await } else { progress::during("writing", writing).await };
-    let Exported { objects, damaged, going } = exported.map_err(cannot_write)?;
+    let Exported { objects, damaged, going, is_cut_off } = exported.map_err(cannot_write)?;
     // Beside manifests on stdout.
-    let mut told = format!("{objects} objects are exported\n");
+    let mut told = if is_cut_off { String::new() } else { format!("{objects} objects are exported\n") };
     for (what, keys) in [("left out, it is being deleted", &going), ("damaged, it cannot be read", &damaged)]
     {
         told.extend(keys.iter().map(|key| printable(&format!("{what}: {key}")) + "\n"));

@@ -199,30 +199,7 @@ pub fn follow(
     sources.ends.tell(&ends, SystemTime::now());
     Ok(async move {
         let (mut seen, mut told) = (sources.stamps(), Instant::now());
-        let serve = |now| {
-            let certificate = ServingCertificate::load(&sources.serving, &sources.authority, now)?;
-            let administrator = sources.authority.administrator(now)?;
-            sources.kubeconfig.write(address, certificate.authority.as_deref(), &administrator)?;
-            tls.store(certificate.tls);
-            trust.send_if_modified(|known| {
-                let is_new = *known != certificate.authority;
-                *known = certificate.authority;
-                is_new
-            });
-            Ok(())
-        };
-        let sign = || {
-            if sources.tokens.replace_keys(sources.token_keys.read()?) {
-                tracing::info!("tokens of service accounts are signed and accepted by other keys");
-            }
-            Ok(())
-        };
-        let trust_callers = || {
-            let before = authentication.load_full();
-            let (read, errors) = before.read_again(&sources.authentication, sources.vocabulary);
-            authentication.store(Arc::new(read.with(&lasting)));
-            errors.iter().map(|error| sources.told(error)).collect::<Vec<_>>()
-        };
+        let current = InForce { authentication, lasting, tls, trust };
         loop {
             let renewal = sources.renewal(&ends);
             let left = renewal.and_then(|renewal| renewal.duration_since(SystemTime::now()).ok());
@@ -234,12 +211,10 @@ pub fn follow(
             };
             let (now, stamps) = (SystemTime::now(), sources.stamps());
             if asked || stamps != seen || renewal.is_some_and(|renewal| renewal <= now) {
-                let mut errors = trust_callers();
-                errors.extend([serve(now), sign()].into_iter().filter_map(Result::<(), StartError>::err));
-                for error in &errors {
+                for error in current.read_again(&sources, address, now) {
                     tracing::error!(%error, "what this file held before stays in force");
                 }
-                tracing::info!(errors = errors.len(), "certificates and tokens are read again");
+                tracing::info!("certificates and tokens are read again");
                 (seen, ends) = (stamps, sources.ends());
             } else {
                 let before = std::mem::replace(&mut ends, sources.ends());
@@ -251,4 +226,51 @@ pub fn follow(
             told = Instant::now();
         }
     })
+}
+
+/// What was read from the files, for those who use it.
+struct InForce {
+    authentication: Arc<ArcSwap<Authentication>>,
+    lasting: Lasting,
+    tls: Arc<ArcSwap<ServerConfig>>,
+    trust: watch::Sender<Option<String>>,
+}
+
+impl InForce {
+    /// Reads each of the files again, and returns what is wrong with some.
+    fn read_again(&self, sources: &Sources, address: SocketAddr, now: SystemTime) -> Vec<StartError> {
+        let mut errors = self.recognize(sources);
+        errors.extend([self.serve(sources, address, now), sign(sources)].into_iter().filter_map(Result::err));
+        errors
+    }
+
+    /// Who callers are.
+    fn recognize(&self, sources: &Sources) -> Vec<StartError> {
+        let before = self.authentication.load_full();
+        let (read, errors) = before.read_again(&sources.authentication, sources.vocabulary);
+        self.authentication.store(Arc::new(read.with(&self.lasting)));
+        errors.iter().map(|error| sources.told(error)).collect()
+    }
+
+    /// What the server and its administrator show, and which authority clients need for that.
+    fn serve(&self, sources: &Sources, address: SocketAddr, now: SystemTime) -> Result<(), StartError> {
+        let certificate = ServingCertificate::load(&sources.serving, &sources.authority, now)?;
+        let administrator = sources.authority.administrator(now)?;
+        sources.kubeconfig.write(address, certificate.authority.as_deref(), &administrator)?;
+        self.tls.store(certificate.tls);
+        self.trust.send_if_modified(|known| {
+            let is_new = *known != certificate.authority;
+            *known = certificate.authority;
+            is_new
+        });
+        Ok(())
+    }
+}
+
+/// Keys of the tokens that the server issues.
+fn sign(sources: &Sources) -> Result<(), StartError> {
+    if sources.tokens.replace_keys(sources.token_keys.read()?) {
+        tracing::info!("tokens of service accounts are signed and accepted by other keys");
+    }
+    Ok(())
 }

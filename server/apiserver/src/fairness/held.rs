@@ -33,7 +33,7 @@ pub enum Held {
 }
 
 /// A body and what it keeps.
-struct HeldBody {
+struct SeatedBody {
     body: Body,
     /// None when it was let go here.
     held: Option<Arc<Mutex<Option<Held>>>>,
@@ -83,14 +83,14 @@ fn holding(body: Body, held: Held, until_it_waits: bool) -> Body {
             free(&held);
         }
     });
-    Body::new(HeldBody { body, held: Some(held), until_it_waits, end: end.abort_handle() })
+    Body::new(SeatedBody { body, held: Some(held), until_it_waits, end: end.abort_handle() })
 }
 
 fn free(held: &Mutex<Option<Held>>) {
     drop(held.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
-impl HttpBody for HeldBody {
+impl HttpBody for SeatedBody {
     type Data = Bytes;
     type Error = Error;
 
@@ -120,7 +120,7 @@ impl HttpBody for HeldBody {
     }
 }
 
-impl Drop for HeldBody {
+impl Drop for SeatedBody {
     fn drop(&mut self) {
         self.end.abort();
     }

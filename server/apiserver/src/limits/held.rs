@@ -19,7 +19,7 @@ use super::Shares;
 const ONE_PIECE: u64 = 32 * 1024;
 
 /// A body and its shares, which are free when it has ended.
-struct HeldBody {
+struct CountedBody {
     body: Body,
     shares: Option<Shares>,
 }
@@ -29,10 +29,10 @@ pub fn until_handed_over(response: Response, shares: Shares) -> Response {
     if response.body().size_hint().exact().is_some_and(|length| length <= ONE_PIECE) {
         return response;
     }
-    response.map(|body| Body::new(HeldBody { body, shares: Some(shares) }))
+    response.map(|body| Body::new(CountedBody { body, shares: Some(shares) }))
 }
 
-impl HttpBody for HeldBody {
+impl HttpBody for CountedBody {
     type Data = Bytes;
     type Error = Error;
 

@@ -49,7 +49,7 @@ struct Held {
     making: Mutex<Making>,
 }
 
-/// How long the reader waited for pieces, which is no fault of the reader.
+/// How long the reader waited for pieces: that is the server's fault.
 #[derive(Default)]
 struct Making {
     so_far: Duration,

@@ -75,48 +75,20 @@ impl Representation {
             return Ok(Representation { form, media_type, pretty: pretty(None), gzip });
         }
         let groups: Vec<&str> = meta_groups.iter().map(String::as_str).collect();
-        let versions = ["v1", "v1beta1"];
-        let form = |kind| negotiate::Form { kind, groups: &groups, versions: &versions };
-        let is_watch = verb == Verb::Watch;
-        let is_own_kind = target.subresource.is_none_or(|subresource| subresource.body.is_none());
-        // Nobody looks at a question or an operation in a list. And a table cannot carry the mark that ends
-        // the initial events: a client that asks for both would wait for it for ever.
-        let is_streamed_list = is_watch && head.query.optional_flag("sendInitialEvents") == Some(true);
-        let has_rows = target.resource.def.stored && is_own_kind && !is_streamed_list;
-        let forms: &[&str] = match verb {
-            Verb::List => &[TABLE, METADATA_LIST],
-            // A client may use one header for its list and its watch.
-            Verb::Watch => &[TABLE, METADATA, METADATA_LIST],
-            _ => &[TABLE, METADATA],
-        };
-        let forms: Vec<_> = forms.iter().copied().map(form).collect();
-        let is_known = |named: &Named| {
-            let row = named.media_type;
-            // Only JSON text is put into another spelling.
-            (!is_respelled || row.syntax == Syntax::Json) && row.fits(target.body_type())
-        };
-        let is_made = |named: &Named| is_known(named) && (!is_watch || named.media_type.stream.is_some());
+        let form = |kind| negotiate::Form { kind, groups: &groups, versions: &["v1", "v1beta1"] };
+        let forms: Vec<_> = forms_of(verb).iter().copied().map(form).collect();
+        let offered = Offered { media_types, is_respelled, verb, target };
+        let has_rows = offered.has_rows(head.query);
         let offer = |media_type: Named| {
             let forms = if has_rows && media_type.media_type.has_tables { &forms[..] } else { &forms[1..] };
             Offer { media_type, streams: media_type.media_type.stream.is_some(), forms }
         };
-        let mut offers: Vec<_> = media_types.iter().filter(is_made).map(offer).collect();
-        if is_watch {
-            let own = media_types.iter().filter(is_made).filter_map(Named::own_stream);
-            offers.extend(own.map(offer));
+        let mut offers: Vec<_> = offered.made().map(offer).collect();
+        if verb == Verb::Watch {
+            offers.extend(offered.made().filter_map(Named::own_stream).map(offer));
         }
         let negotiated = negotiate::negotiate(Some(&accept), &offers);
-        let negotiated = negotiated.ok_or_else(|| {
-            let other = if verb == Verb::List { METADATA } else { METADATA_LIST };
-            let forms = [form(other)];
-            let other_form = |media_type| Offer { media_type, streams: false, forms: &forms };
-            let offers: Vec<_> = media_types.iter().filter(is_made).map(other_form).collect();
-            if !is_watch && negotiate::negotiate(Some(&accept), &offers).is_some() {
-                return not_of_that_form(other, verb, target);
-            }
-            let known: Vec<_> = media_types.iter().filter(is_known).collect();
-            not_acceptable(&accept, &known, verb, target)
-        })?;
+        let negotiated = negotiated.ok_or_else(|| offered.refusal(&accept, form))?;
         Ok(Representation {
             form: asked(&negotiated, head.query)?,
             media_type: negotiated.media_type.of_any_answer(),
@@ -139,6 +111,65 @@ impl Representation {
             self.media_type = Named::JSON;
         }
         self
+    }
+}
+
+/// The forms besides the object itself; a table comes first.
+fn forms_of(verb: Verb) -> &'static [&'static str] {
+    match verb {
+        Verb::List => &[TABLE, METADATA_LIST],
+        // A client may use one header for its list and its watch.
+        Verb::Watch => &[TABLE, METADATA, METADATA_LIST],
+        _ => &[TABLE, METADATA],
+    }
+}
+
+/// In which media types a request can be answered.
+struct Offered<'a> {
+    media_types: &'a MediaTypes,
+    /// Whether the request names its group in the other spelling.
+    is_respelled: bool,
+    verb: Verb,
+    target: &'a Target<'a>,
+}
+
+impl Offered<'_> {
+    /// Those that go with the kind.
+    fn known(&self) -> impl Iterator<Item = Named> {
+        self.media_types.iter().filter(|named| {
+            let row = named.media_type;
+            // Only JSON text is put into another spelling.
+            (!self.is_respelled || row.syntax == Syntax::Json) && row.fits(self.target.body_type())
+        })
+    }
+
+    /// Those that go with the verb too.
+    fn made(&self) -> impl Iterator<Item = Named> {
+        let is_watch = self.verb == Verb::Watch;
+        self.known().filter(move |named| !is_watch || named.media_type.stream.is_some())
+    }
+
+    /// Whether there is a table. Nobody looks at a question or an operation in a list. And a table cannot
+    /// carry the mark that ends the initial events: a client that asks for both would wait for it for ever.
+    fn has_rows(&self, query: &Query) -> bool {
+        let is_own_kind = self.target.subresource.is_none_or(|subresource| subresource.body.is_none());
+        let is_streamed_list =
+            self.verb == Verb::Watch && query.optional_flag("sendInitialEvents") == Some(true);
+        self.target.resource.def.stored && is_own_kind && !is_streamed_list
+    }
+
+    /// The error of a client that accepts nothing of all this.
+    fn refusal<'f>(&self, accept: &str, form: impl Fn(&'f str) -> negotiate::Form<'f>) -> ApiError {
+        let Offered { verb, target, .. } = *self;
+        let other = if verb == Verb::List { METADATA } else { METADATA_LIST };
+        let forms = [form(other)];
+        let offer = |media_type| Offer { media_type, streams: false, forms: &forms };
+        let offers: Vec<_> = self.made().map(offer).collect();
+        if verb != Verb::Watch && negotiate::negotiate(Some(accept), &offers).is_some() {
+            return not_of_that_form(other, verb, target);
+        }
+        let known: Vec<_> = self.known().collect();
+        not_acceptable(accept, &known, verb, target)
     }
 }
 

@@ -3,11 +3,12 @@
 //! What can be wrong with flags and files is found first; then the port is bound; then keys and data are
 //! opened. So a server that cannot start leaves nothing behind.
 
-use std::{pin::Pin, sync::Arc, time::SystemTime};
+use std::{net::SocketAddr, pin::Pin, sync::Arc, time::SystemTime};
 
 use arc_swap::ArcSwap;
 use futures_util::future::OptionFuture;
 use orch_audit::{auditor::Auditor, counters::Counters};
+use orch_auth::rbac::authorizer::Rbac;
 use orch_controllers::{
     product::{self, own_service::OwnService, token_secrets::Signer, trust::Trust},
     replica::Replica,
@@ -18,7 +19,8 @@ use orch_encryption::encryption::Encryption;
 use orch_kinds::sources::{policies, standing};
 use orch_listener::{ListenError, Listener};
 use orch_registry::{
-    admission::AdmissionChain, catalog::Catalog, core::Core, objects::Objects, read::index::CatalogIndexer,
+    admission::AdmissionChain, catalog::Catalog, continue_token::TokenKey, core::Core, objects::Objects,
+    read::index::CatalogIndexer,
 };
 use orch_runtime::resource_def::ResourceDef;
 use orch_storage::{Indexer, Sealing, Storage, SystemClock};
@@ -69,6 +71,17 @@ impl FromFiles {
     }
 }
 
+/// What a server has before it is decided who may do what: its port, its keys and its data.
+struct Opened {
+    listener: Option<Listener>,
+    address: SocketAddr,
+    own_service: OwnService,
+    controllers: Runner,
+    prepared: Prepared,
+    trust: watch::Sender<Option<String>>,
+    objects: Objects,
+}
+
 impl Server {
     /// Puts a server together; one with an address listens there from now on.
     pub(crate) async fn assemble(
@@ -82,48 +95,26 @@ impl Server {
         let mut admission = self.admission_chain()?;
         let FromFiles { authorizers, asking, encryption, audit, audited, tracer } =
             FromFiles::read(&self.config)?;
-        let Asking { mut lasting, followed } = asking;
-        open_files::raise_limit();
-        // First of all, so that a server whose port is in use leaves nothing behind.
-        let listener = match entrance {
-            Entrance::Address => Some(self.listen().await.map_err(|error| cannot_listen(&error))?),
-            Entrance::Process => None,
-        };
-        let address = listener.as_ref().map_or(self.config.serving.address, Listener::local_address);
-        let own_service = OwnService::new(&self.config.kinds.service_network, address.port());
-        // What controllers need of the data directory comes later: a wrong flag leaves nothing there.
-        let (trust, signer) = (watch::Sender::new(None), Signer::default());
-        let controllers = self.runner(own_service.clone(), trust.subscribe(), Arc::clone(&signer))?;
-        if let Entrance::Address = entrance {
-            Box::pin(bootstrap::share_keys(&self.config, &(encryption.clone() as Arc<dyn Sealing>))).await?;
-        }
-        let Prepared { authentication, tokens, continue_key, tls, authority, sources, site } =
-            bootstrap::prepare(&self.config)?;
-        trust.send_replace(authority);
-        let tls = Arc::new(ArcSwap::new(tls));
-        let objects = self.objects(entrance, &encryption).await?;
-        let storage = objects.storage().clone();
+        let Asking { mut lasting, followed: issuers } = asking;
+        let Opened { listener, address, own_service, controllers, prepared, trust, objects } =
+            self.open(entrance, &encryption).await?;
+        let Prepared { authentication, tokens, continue_key, tls, sources, site, .. } = prepared;
+        let (tls, storage) = (Arc::new(ArcSwap::new(tls)), objects.storage().clone());
 
-        let tokens = Arc::clone(signer.get_or_init(|| tokens));
         // Those that need nobody else first.
         lasting.methods.splice(..0, self.authenticators_over_objects(&objects, &tokens));
         let rbac = Arc::new(policies::rbac(&objects));
-        let (config, shows_selectors) = (&self.config.authorization, self.shows_selectors());
-        let modes = authorizers::Modes::new(config, authorizers, &objects, &rbac, shows_selectors)?;
+        let modes = self.modes(authorizers, &objects, &rbac)?;
         let access = self.access(authentication, &lasting, &modes);
         admission.guard(orch_kinds::guard(rbac, Arc::clone(&access.authorization)));
         let issuer = self.issuer_documents(&tokens, address);
         self.add_product_operations(&access, Arc::clone(&tokens));
-        let authentication = Arc::clone(&access.authentication);
         let certificate_ends = sources.certificate_ends();
-        let shown = Arc::clone(&tls);
-        let following =
+        let (authentication, shown) = (Arc::clone(&access.authentication), Arc::clone(&tls));
+        let sources =
             bootstrap::follow(sources, address, authentication, lasting, shown, trust, stopping.clone())?;
 
-        let gates = self.config.feature_gates.clone();
-        let clock = Arc::new(SystemClock);
-        let core = Core::new(objects, clock, gates, admission, continue_key, stopping.clone());
-        let core = Arc::new(core.with_min_watch_time(self.config.serving.min_request_timeout));
+        let core = self.core(objects, admission, continue_key, &stopping);
         left_behind::warn(&core);
         first_objects::create(&core, &own_service).await?;
 
@@ -143,9 +134,8 @@ impl Server {
         };
         measured.show(&metrics, &storage);
         core.measure(metrics.meter(&core));
-        let following = self.following(following, followed, modes, &metrics, &stopping);
-        let keys = FollowedKeys::of(&self.config.storage.encryption, self.config.vocabulary, &encryption);
-        let keys = keys.map(|keys| keys.follow(storage.clone(), metrics.clone(), stopping.clone()));
+        let files = self.follow_files(sources, issuers, modes, &metrics, &stopping);
+        let keys = self.follow_keys(&encryption, &storage, &metrics, &stopping);
         encryption::warn_of_unknown(&encryption.keyring(), core.catalog());
         let health = probes::checks(&self.config.serving, &storage, &told, &controllers.monitor());
         let informers = health.register_hook("generic-apiserver-start-informers");
@@ -156,15 +146,35 @@ impl Server {
         let app = Arc::new(App { audit, tracer, ..app });
         let watches = watch_review::follow(Arc::clone(&app), standing, stopping);
         let following = Box::pin(async move {
-            tokio::join!(following, watches, OptionFuture::from(keys));
+            tokio::join!(files, watches, OptionFuture::from(keys));
         });
-        let replica = storage.is_shared().then(|| {
-            let host = bootstrap::host_name().unwrap_or_else(|| address.ip().to_string());
-            Replica::new(&host, &address.to_string(), &Uuid::new_v4().to_string())
-        });
+        let replica = storage.is_shared().then(|| replica(address));
         let parts =
             Parts { app, site, replica, controllers, following, informers, lending, shutdown, told, stop };
         Ok((parts, tls, listener))
+    }
+
+    /// Opens its port, the data directory and the store, in this order.
+    async fn open(&mut self, entrance: Entrance, encryption: &Arc<Encryption>) -> Result<Opened, StartError> {
+        open_files::raise_limit();
+        // First of all, so that a server whose port is in use leaves nothing behind.
+        let listener = match entrance {
+            Entrance::Address => Some(self.listen().await.map_err(|error| cannot_listen(&error))?),
+            Entrance::Process => None,
+        };
+        let address = listener.as_ref().map_or(self.config.serving.address, Listener::local_address);
+        let own_service = OwnService::new(&self.config.kinds.service_network, address.port());
+        // What controllers need of the data directory comes later: a wrong flag leaves nothing there.
+        let (trust, signer) = (watch::Sender::new(None), Signer::default());
+        let controllers = self.runner(own_service.clone(), trust.subscribe(), Arc::clone(&signer))?;
+        if let Entrance::Address = entrance {
+            Box::pin(bootstrap::share_keys(&self.config, &(encryption.clone() as Arc<dyn Sealing>))).await?;
+        }
+        let mut prepared = bootstrap::prepare(&self.config)?;
+        trust.send_replace(prepared.authority.take());
+        let objects = self.objects(entrance, encryption).await?;
+        signer.get_or_init(|| Arc::clone(&prepared.tokens));
+        Ok(Opened { listener, address, own_service, controllers, prepared, trust, objects })
     }
 
     /// Binds the configured address, or takes the socket that there is, whose address counts from here on.
@@ -235,8 +245,44 @@ impl Server {
         Ok(Objects::new(catalog, storage))
     }
 
+    /// The configured authorizers.
+    fn modes(
+        &self,
+        files: authorizers::Files,
+        objects: &Objects,
+        rbac: &Arc<Rbac>,
+    ) -> Result<authorizers::Modes, StartError> {
+        authorizers::Modes::new(&self.config.authorization, files, objects, rbac, self.shows_selectors())
+    }
+
+    /// What performs requests for objects.
+    fn core(
+        &self,
+        objects: Objects,
+        admission: AdmissionChain,
+        continue_key: TokenKey,
+        stopping: &watch::Receiver<bool>,
+    ) -> Arc<Core> {
+        let gates = self.config.feature_gates.clone();
+        let clock = Arc::new(SystemClock);
+        let core = Core::new(objects, clock, gates, admission, continue_key, stopping.clone());
+        Arc::new(core.with_min_watch_time(self.config.serving.min_request_timeout))
+    }
+
+    /// Follows the file of keys of encryption, if there is one.
+    fn follow_keys(
+        &self,
+        encryption: &Arc<Encryption>,
+        storage: &Storage,
+        metrics: &Metrics,
+        stopping: &watch::Receiver<bool>,
+    ) -> Option<impl Future<Output = ()> + Send + use<>> {
+        let keys = FollowedKeys::of(&self.config.storage.encryption, self.config.vocabulary, encryption);
+        keys.map(|keys| keys.follow(storage.clone(), metrics.clone(), stopping.clone()))
+    }
+
     /// Follows the files of issuers and of authorizers too, if there are any.
-    fn following(
+    fn follow_files(
         &self,
         sources: impl Future<Output = ()> + Send + 'static,
         issuers: Option<FollowedFile>,
@@ -252,6 +298,12 @@ impl Server {
             tokio::join!(sources, OptionFuture::from(issuers), OptionFuture::from(authorizers));
         })
     }
+}
+
+/// What a server over a shared store calls itself.
+fn replica(address: SocketAddr) -> Replica {
+    let host = bootstrap::host_name().unwrap_or_else(|| address.ip().to_string());
+    Replica::new(&host, &address.to_string(), &Uuid::new_v4().to_string())
 }
 
 fn cannot_listen(error: &ListenError) -> StartError {

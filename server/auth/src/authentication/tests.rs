@@ -8,7 +8,10 @@ use rustls_pki_types::CertificateDer;
 use super::{Authentication, AuthenticationConfig};
 use crate::{
     answer::Answer,
-    authenticator::{Authenticated, Authenticator, Credentials, certificate::PeerCertificates},
+    authenticator::{
+        Authenticated, Authenticator, Credentials, certificate::PeerCertificates,
+        recipe::FixedTokenAuthenticator,
+    },
     error::AuthError,
     testing::{Authority, now},
     user::UserInfo,
@@ -83,6 +86,22 @@ async fn an_invalid_credential_is_never_anonymous_and_any_valid_one_will_do() {
                 certificate.is_some()
             );
         }
+    }
+}
+
+/// What CONTRIBUTING.md shows, as the only method.
+#[tokio::test]
+async fn the_example_of_an_authenticator_knows_its_token() {
+    let methods: Vec<Box<dyn Authenticator>> = vec![Box::new(FixedTokenAuthenticator::new("fixed".into()))];
+    let peer = PeerCertificates::default();
+    for (header, expected) in [
+        (Some("Bearer fixed"), Some("fixed-token: example [\"system:authenticated\"]")),
+        (Some("Bearer fixes"), None),
+        (None, None),
+    ] {
+        let credentials = Credentials::new(&peer, header.map(str::as_bytes), now());
+        let caller = methods[0].authenticate(&credentials).resolve().await.unwrap();
+        assert_eq!(caller.map(|caller| describe(Ok(caller))).as_deref(), expected, "{header:?}");
     }
 }
 

@@ -168,7 +168,7 @@ impl Target<'_> {
         gone_is_fine(cx.client().delete(resource, &key.namespace, &key.name, options).await)
     }
 
-    /// Changes the object, which has this version; any, where there is none. One that is gone is fine.
+    /// Changes the object if it has this version, or whichever it has where none is given. It may be gone.
     async fn change(&self, version: Option<&str>, how: impl Fn(&mut Tree) + Sync) -> Result<()> {
         let client = self.cx.client();
         let Self { resource, key, .. } = self;

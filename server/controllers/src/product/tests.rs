@@ -1,6 +1,7 @@
 //! The product's controllers together, over a store in memory.
 
 mod identities;
+mod recipe;
 mod rights;
 mod trust;
 

@@ -142,7 +142,7 @@ impl RoleEscalation {
 /// Checks that a reference can lead to a role: the binding is not validated yet.
 ///
 /// # Errors
-/// 400 for a kind that is none of a role (of which the reference says 500), without a namespace or a name,
+/// 400 for a kind that is not a role (of which the reference says 500), without a namespace or a name,
 /// and for a name that no role can have.
 fn check_reference(role: &RoleRef, namespace: &str) -> Result<(), ApiError> {
     let is_local = role.kind == Role::RESOURCE.kind;

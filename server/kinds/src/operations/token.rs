@@ -192,7 +192,7 @@ fn check_pod(context: OperationContext<'_>, pod: &Tree) -> Result<Option<Named>>
 }
 
 fn bound_kind(reference: &BoundObjectReference) -> Result<Kind> {
-    // A version that cannot be read is none, as in the reference.
+    // A version that cannot be read counts as absent, as in the reference.
     let (group, version) = match reference.api_version.split('/').collect::<Vec<_>>()[..] {
         [version] => ("", version),
         [group, version] => (group, version),

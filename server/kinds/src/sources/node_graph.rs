@@ -183,7 +183,7 @@ pub(crate) fn uses_of_pod(pod: &str, spec: &Tree) -> BTreeSet<(Used, String)> {
 }
 
 /// Where the source of a volume names secrets that a node needs. Those of the parts that provision, resize
-/// and attach volumes are none of a node's business.
+/// and attach volumes do not concern a node.
 const SECRETS_OF_VOLUMES: &[&str] = &[
     "/cephfs/secretRef",
     "/cinder/secretRef",

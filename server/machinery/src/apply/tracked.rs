@@ -67,7 +67,7 @@ pub fn apply(
     if !fields.is_empty() {
         entries.push(Entry { time, ..entry_of(write, fields) });
     }
-    // A change of ownership alone is no change of the object: the time stays.
+    // A change of ownership alone does not change the object: the time stays.
     if !same_but_owners(live, &merged)
         && let Some(entry) = entries.iter_mut().find(|entry| is_own(entry, write))
     {

@@ -1,4 +1,4 @@
-//! Data that are moved to a prefix: versions go on above those of before, and nobody sees half of it.
+//! Data that are moved to a prefix: versions go on above the older ones, and nobody sees half of it.
 
 use orch_storage::{Body, Change, Key, ResourceName, Revision, Scope, Storage, StoreError};
 use orch_storage_etcd::{EtcdConfig, begin_move, end_move, look, open};
@@ -55,7 +55,7 @@ async fn versions_go_on_above_those_of_before() {
             assert!(matches!(watch, Err(StoreError::Expired { .. })), "{after}");
         }
     }
-    // A version of before fits nothing, also where etcd decides.
+    // An older version fits nothing, also where etcd decides.
     let body = || Body::new(b"x@".to_vec(), 2);
     for expected in [Revision::new(1), BEFORE, Revision::new(moved.get() - BEFORE.get())] {
         let write = Change::Replace { key: key("a"), expected, body: body() };

@@ -64,7 +64,7 @@ impl LogRow {
     }
 
     /// The row with this number and this record. The end of the record may be missing: then the value is as
-    /// much as is there. Nothing where it is no row of the log.
+    /// much as is there. Nothing where it is not a row of the log.
     pub(crate) fn of(rowid: i64, record: &[u8], length: usize) -> Option<Self> {
         let (header, types) = header::<COLUMNS>(record)?;
         let sizes: Vec<usize> = types.iter().map(|kind| size(*kind)).collect::<Option<_>>()?;

@@ -35,7 +35,7 @@ async fn keeps_state_and_revision<F: Fixture>(mut case: Case<'_, F>) {
     assert_eq!(create(&case.storage, key("ns", "next"), "x").await.unwrap().revision, last.next());
 }
 
-/// A watch from every revision of before sees after the restart what it would have seen without one.
+/// After a restart a watch from any older revision sees what it would have seen without the restart.
 async fn watches_resume<F: Fixture>(mut case: Case<'_, F>) {
     let start = case.storage.current_revision();
     write_some(&case.storage, 40).await;

@@ -1,5 +1,6 @@
 //! Terms as Rust.
 
+mod access;
 mod call;
 mod fold;
 
@@ -21,7 +22,7 @@ use super::{
 use crate::{
     emit::emitter::Emitter,
     expression::scope,
-    model::{Field, Omitted, Resolved, WORDS},
+    model::{Resolved, WORDS},
 };
 
 /// Translates the terms of one expression.
@@ -42,17 +43,9 @@ pub(super) struct Translation<'e, 'm> {
 impl<'m> Translation<'_, 'm> {
     /// A term in its own form.
     pub fn term(&mut self, term: &Term) -> Code<'m> {
-        let expression = self.emitter.runtime("expression");
         match &term.kind {
             TermKind::Constant(value) => self.constant(value),
-            TermKind::Variable(name) => match &**name {
-                "self" => self.itself.clone(),
-                "oldSelf" => self.old.clone(),
-                name => {
-                    let other = self.others.iter().find(|(known, _)| *known == name);
-                    other.map_or_else(|| self.words(), |(_, code)| code.clone())
-                }
-            },
+            TermKind::Variable(name) => self.variable(name),
             TermKind::Local(position) if self.null_locals.contains(position) => {
                 self.locals[*position].clone()
             }
@@ -66,57 +59,71 @@ impl<'m> Translation<'_, 'm> {
             TermKind::And(operands) => self.row(operands, true),
             TermKind::Or(operands) => self.row(operands, false),
             TermKind::Conditional(parts) => self.conditional(parts),
-            TermKind::List(items) => {
-                let mut can_fail = false;
-                let has_optional = items.iter().any(|item| item.is_optional);
-                let values: Vec<TokenStream> = items
-                    .iter()
-                    .map(|Element { value, is_optional }| {
-                        let value = self.value(value, &mut can_fail);
-                        match (has_optional, is_optional) {
-                            (false, _) => value,
-                            (true, false) => quote!(Some(#value)),
-                            (true, true) => quote!(#expression::contained(&#value)),
-                        }
-                    })
-                    .collect();
-                let tokens = if has_optional {
-                    quote!(#expression::new_list(vec![#(#values),*]))
-                } else {
-                    quote!(#expression::Value::list(vec![#(#values),*]))
-                };
-                Code::atom(tokens, Form::Value).failing_if(can_fail)
-            }
-            TermKind::Map(entries) => {
-                let mut can_fail = false;
-                let pairs: Vec<TokenStream> = entries
-                    .iter()
-                    .map(|Entry { key, value, is_optional }| {
-                        let (key, value) = (self.value(key, &mut can_fail), self.value(value, &mut can_fail));
-                        let value = if *is_optional {
-                            quote!(#expression::contained(&#value))
-                        } else {
-                            quote!(Some(#value))
-                        };
-                        quote!((#key, #value))
-                    })
-                    .collect();
-                Code::atom(quote!(#expression::new_map(vec![#(#pairs),*])?), Form::Value).failing()
-            }
+            TermKind::List(items) => self.list(items),
+            TermKind::Map(entries) => self.map(entries),
             TermKind::Fold(fold) => fold::fold(self, term, fold),
             TermKind::Bind { value, body } => self.bind(value, body),
-            TermKind::OptionalMap { operand, body, is_flat } => {
-                let mut can_fail = true;
-                let operand = self.value(operand, &mut can_fail);
-                let name = code::local("value", self.locals.len());
-                let pattern = self.pattern(&name, body);
-                self.locals.push(Code::atom(quote!(#name.clone()), Form::Value));
-                let body = self.value(body, &mut can_fail);
-                self.locals.pop();
-                let tokens = quote!(#expression::optional_map(&#operand, #is_flat, |#pattern| Ok(#body))?);
-                Code::atom(tokens, Form::Value).failing()
+            TermKind::OptionalMap { operand, body, is_flat } => self.optional_map(operand, body, *is_flat),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Code<'m> {
+        match name {
+            "self" => self.itself.clone(),
+            "oldSelf" => self.old.clone(),
+            name => {
+                let other = self.others.iter().find(|(known, _)| *known == name);
+                other.map_or_else(|| self.words(), |(_, code)| code.clone())
             }
         }
+    }
+
+    fn list(&mut self, items: &[Element<Term>]) -> Code<'m> {
+        let expression = self.emitter.runtime("expression");
+        let mut can_fail = false;
+        let has_optional = items.iter().any(|item| item.is_optional);
+        let values = items.iter().map(|Element { value, is_optional }| {
+            let value = self.value(value, &mut can_fail);
+            match (has_optional, is_optional) {
+                (false, _) => value,
+                (true, false) => quote!(Some(#value)),
+                (true, true) => quote!(#expression::contained(&#value)),
+            }
+        });
+        let values: Vec<TokenStream> = values.collect();
+        let tokens = if has_optional {
+            quote!(#expression::new_list(vec![#(#values),*]))
+        } else {
+            quote!(#expression::Value::list(vec![#(#values),*]))
+        };
+        Code::atom(tokens, Form::Value).failing_if(can_fail)
+    }
+
+    fn map(&mut self, entries: &[Entry<Term>]) -> Code<'m> {
+        let expression = self.emitter.runtime("expression");
+        // It fails by itself, where a key is there twice.
+        let mut can_fail = true;
+        let pairs = entries.iter().map(|Entry { key, value, is_optional }| {
+            let (key, value) = (self.value(key, &mut can_fail), self.value(value, &mut can_fail));
+            let value =
+                if *is_optional { quote!(#expression::contained(&#value)) } else { quote!(Some(#value)) };
+            quote!((#key, #value))
+        });
+        let pairs: Vec<TokenStream> = pairs.collect();
+        Code::atom(quote!(#expression::new_map(vec![#(#pairs),*])?), Form::Value).failing()
+    }
+
+    fn optional_map(&mut self, operand: &Term, body: &Term, is_flat: bool) -> Code<'m> {
+        let expression = self.emitter.runtime("expression");
+        let mut can_fail = true;
+        let operand = self.value(operand, &mut can_fail);
+        let name = code::local("value", self.locals.len());
+        let pattern = self.pattern(&name, body);
+        self.locals.push(Code::atom(quote!(#name.clone()), Form::Value));
+        let body = self.value(body, &mut can_fail);
+        self.locals.pop();
+        let tokens = quote!(#expression::optional_map(&#operand, #is_flat, |#pattern| Ok(#body))?);
+        Code::atom(tokens, Form::Value).failing()
     }
 
     /// Whether a value may be null although its type has no null: a field that is required and nullable.
@@ -230,145 +237,6 @@ impl<'m> Translation<'_, 'm> {
             }
             _ => Code::atom(quote!(#expression::Value::Null), Form::Value),
         }
-    }
-
-    fn select(&mut self, term: &Term, operand: &Term, name: &str, is_optional: bool) -> Code<'m> {
-        let expression = self.emitter.runtime("expression");
-        if let TermKind::Variable(variable) = &operand.kind
-            && !is_optional
-            && &**variable == "words"
-            && let Some((_, word)) = WORDS.iter().find(|(known, _)| *known == name)
-        {
-            let word = format_ident!("{word}");
-            return Code::atom(quote!(words.#word), Form::Text);
-        }
-        let owner = self.term(operand);
-        match owner.resolved(self.emitter.model) {
-            Some(Resolved::Object(_, object)) => {
-                if let Some(field) = scope::field(object, name) {
-                    return self.field(&owner, field, name, is_optional);
-                }
-            }
-            Some(Resolved::Map { value, .. }) => {
-                let map = owner.receiver();
-                if is_optional {
-                    let found = quote!(value);
-                    let made = conversion::of_usage(self.emitter, value, &found, &found);
-                    let tokens = quote!(#expression::Value::optional(#map.get(#name).map(|value| #made)));
-                    return Code::atom(tokens, Form::Value).failing_if(owner.can_fail);
-                }
-                let map = &owner.tokens;
-                let entry = quote!(#expression::entry(#map, #name)?);
-                return Code::behind(self.emitter, value, &entry).failing();
-            }
-            _ => {}
-        }
-        let owner = conversion::value(self.emitter, &owner);
-        let tokens = quote!(#expression::select(&#owner, #name, #is_optional)?);
-        self.plain(Code::atom(tokens, Form::Value).failing(), &term.of)
-    }
-
-    /// A field of a generated struct.
-    fn field(&self, owner: &Code<'m>, field: &'m Field, name: &str, is_optional: bool) -> Code<'m> {
-        let emitter = self.emitter;
-        let expression = emitter.runtime("expression");
-        let receiver = owner.receiver();
-        if is_optional {
-            let value = match owner.form {
-                Form::Narrowed(id) => conversion::narrowed_field(emitter, id, field, &receiver),
-                _ => conversion::optional(emitter, field, &receiver),
-            };
-            let tokens = quote!(#expression::Value::optional(#value));
-            return Code::atom(tokens, Form::Value).failing_if(owner.can_fail);
-        }
-        let rust_name = format_ident!("{}", field.rust_name);
-        let place = quote!(#receiver.#rust_name);
-        let presence = field.presence(emitter.model);
-        if let Form::Narrowed(id) = owner.form
-            && let Some(metadata) = conversion::narrowed(emitter, id, field)
-        {
-            return Code::new(quote!(&#place), Form::Narrowed(metadata), Level::Unary)
-                .on(place)
-                .failing_if(owner.can_fail);
-        }
-        if presence.optional && field.required {
-            let value = conversion::optional(emitter, field, &receiver);
-            let tokens = quote!(#value.unwrap_or(#expression::Value::Null));
-            return Code::atom(tokens, Form::Value).failing_if(owner.can_fail);
-        }
-        if presence.optional {
-            let given = quote!(#expression::given(&#place, #name)?);
-            return Code::behind(emitter, &field.usage, &given).failing();
-        }
-        let code = Code::at(emitter, &field.usage, &place).failing_if(owner.can_fail);
-        if presence.omitted != Omitted::Empty {
-            return code;
-        }
-        let (is_empty, tokens) = (conversion::is_empty(emitter, field, &place), &code.tokens);
-        Code::atom(quote!(#expression::given_if(!#is_empty, #tokens, #name)?), code.form).failing()
-    }
-
-    fn has(&mut self, operand: &Term, name: &str) -> Code<'m> {
-        let emitter = self.emitter;
-        let expression = emitter.runtime("expression");
-        let owner = self.term(operand);
-        let receiver = owner.receiver();
-        match owner.resolved(emitter.model) {
-            Some(Resolved::Object(_, object)) => {
-                if let Some(field) = scope::field(object, name) {
-                    let rust_name = format_ident!("{}", field.rust_name);
-                    let place = quote!(#receiver.#rust_name);
-                    let presence = field.presence(emitter.model);
-                    let code = if presence.optional && !field.required {
-                        let opposite = Some(quote!(#place.is_none()));
-                        Code::atom(quote!(#place.is_some()), Form::Bool).with_opposite(opposite)
-                    } else if presence.omitted == Omitted::Empty {
-                        let is_empty = conversion::is_empty(emitter, field, &place);
-                        Code::not(&is_empty)
-                    } else {
-                        Code::atom(quote!(#expression::is_there(&#place)), Form::Bool)
-                    };
-                    return code.failing_if(owner.can_fail);
-                }
-            }
-            Some(Resolved::Map { .. }) => {
-                let code = Code::atom(quote!(#receiver.contains_key(#name)), Form::Bool);
-                return code.failing_if(owner.can_fail);
-            }
-            _ => {}
-        }
-        let owner = conversion::value(emitter, &owner);
-        Code::atom(quote!(#expression::has(&#owner, #name)?), Form::Bool).failing()
-    }
-
-    fn index(&mut self, term: &Term, operand: &Term, index: &Term, is_optional: bool) -> Code<'m> {
-        let emitter = self.emitter;
-        let expression = emitter.runtime("expression");
-        let owner = self.term(operand);
-        if !is_optional {
-            match owner.resolved(emitter.model) {
-                Some(Resolved::List(item, _)) => {
-                    let position = self.term(index);
-                    if let Form::Int = position.form {
-                        let (list, position) = (&owner.tokens, &position.tokens);
-                        let found = quote!(#expression::item(#list, #position)?);
-                        return Code::behind(emitter, item, &found).failing();
-                    }
-                }
-                Some(Resolved::Map { value, .. }) => {
-                    if let Some(key) = self.text(index) {
-                        let (map, key) = (&owner.tokens, &key.tokens);
-                        let found = quote!(#expression::entry(#map, #key)?);
-                        return Code::behind(emitter, value, &found).failing();
-                    }
-                }
-                _ => {}
-            }
-        }
-        let (owner, mut can_fail) = (conversion::value(emitter, &owner), true);
-        let index = self.value(index, &mut can_fail);
-        let tokens = quote!(#expression::index(&#owner, &#index, #is_optional)?);
-        self.plain(Code::atom(tokens, Form::Value).failing(), &term.of)
     }
 
     /// `&&` if `goes_on` is true, else `||`. Where one that failed may be made up for by a later one, the

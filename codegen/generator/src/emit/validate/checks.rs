@@ -1,9 +1,18 @@
 //! `x-orch-rules`: each rule as straight code, told in its own words at its own place.
 
+mod choices;
+mod compared;
+mod loops;
+
 use orch_runtime::field_error::Reason;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
+pub(super) use self::choices::Choices;
+use self::{
+    compared::{compared, known},
+    loops::looped,
+};
 use super::{
     operand::Operand,
     reached::{Reached, given, if_given},
@@ -14,7 +23,7 @@ use super::{
 use crate::{
     emit::{emitter::Emitter, expression},
     expression::conditions::is_about_item,
-    model::{Check, Condition, Demand, Immutability, ObjectType, Resolved, Shape, Step},
+    model::{Check, Condition, Demand, Immutability, ObjectType, Step},
 };
 
 /// The field that a rule is told with: the first of its path.
@@ -34,12 +43,6 @@ pub(super) fn members(check: &Check) -> Option<Vec<&str>> {
         return None;
     }
     members.iter().map(|member| own_field(member)).collect()
-}
-
-/// What errors call a member of a choice.
-fn told_as<'c>(check: &'c Check, name: &'c str) -> &'c str {
-    let Demand::AtMostOne { told_as, .. } = &check.demand else { return name };
-    told_as.iter().find(|(field, _)| field == name).map_or(name, |(_, told)| told)
 }
 
 fn own_field(path: &[Step]) -> Option<&str> {
@@ -114,180 +117,6 @@ fn first_loop(check: &Check, done: usize) -> Option<&[Step]> {
 /// What a rule calls the object that it is about.
 fn root(of_old: bool) -> &'static str {
     if of_old { "old" } else { "self" }
-}
-
-/// Rules that go through the same items.
-fn looped<'m>(emitter: &Emitter<'m>, object: &'m ObjectType, run: &[&'m Check]) -> TokenStream {
-    let scope = Scope::new(object, root(run[0].of_old));
-    let is_alone = run.len() == 1;
-    let prepared: Vec<Prepared<'m>> = run
-        .iter()
-        .enumerate()
-        .map(|(index, check)| prepared(emitter, &scope, check, is_alone, index))
-        .collect();
-    let before = prepared.iter().map(|prepared| &prepared.before);
-    let items = items(emitter, &scope, &prepared, 0);
-    let mut code = quote!(#(#before)* #items);
-    if !prepared.iter().all(|prepared| prepared.before.is_empty())
-        && let Some([list @ .., _]) = first_loop(run[0], 0)
-    {
-        // What is known of other values is not looked for where there is nothing to judge.
-        let given = scope.given(emitter, list);
-        code = quote!(if #given { #code });
-    }
-    match (is_alone, conditions(emitter, &scope, run[0], false)) {
-        (true, Some(conditions)) => quote!(if #conditions { #code }),
-        _ if prepared.iter().any(|prepared| !prepared.before.is_empty()) => quote!({ #code }),
-        _ => code,
-    }
-}
-
-/// A rule, and what is to be known before its items are looked at.
-struct Prepared<'m> {
-    check: &'m Check,
-    before: TokenStream,
-    /// The name of the values that were met, for rules about several values.
-    seen: Ident,
-    /// The name of the answer whether the rule applies at all.
-    applies: Option<Ident>,
-}
-
-fn prepared<'m>(
-    emitter: &Emitter<'m>,
-    scope: &Scope<'m>,
-    check: &'m Check,
-    is_alone: bool,
-    index: usize,
-) -> Prepared<'m> {
-    let name = |stem: &str| if is_alone { format_ident!("{stem}") } else { format_ident!("{stem}_{index}") };
-    let seen = name("seen");
-    let outer = conditions(emitter, scope, check, false).filter(|_| !is_alone);
-    let applies = outer.as_ref().map(|_| name("applies"));
-    let asked = outer.map(|outer| quote!(let #applies = #outer;));
-    let known = check.within.is_empty().then(|| known(emitter, scope, check, &seen));
-    Prepared { check, before: quote!(#asked #known), seen, applies }
-}
-
-/// The loop through the items of the rules, and the loops inside of it.
-fn items<'m>(emitter: &Emitter<'m>, scope: &Scope<'m>, run: &[Prepared<'m>], done: usize) -> TokenStream {
-    let Some(way) = run.first().and_then(|prepared| first_loop(prepared.check, done)) else {
-        return TokenStream::new();
-    };
-    scope.each_from(emitter, way, done, &|scope, _| {
-        let same = |one: &Prepared<'m>, other: &Prepared<'m>| {
-            let loops = first_loop(one.check, way.len()).zip(first_loop(other.check, way.len()));
-            loops.is_some_and(|(one, other)| one == other)
-        };
-        let parts = run.chunk_by(same).map(|part| match part {
-            [prepared] if first_loop(prepared.check, way.len()).is_none() => {
-                (prepared.check, of_item(emitter, scope, prepared, way.len()))
-            }
-            _ => (part[0].check, items(emitter, scope, part, way.len())),
-        });
-        let parts = chained(parts.collect());
-        let inside = run.iter().filter(|prepared| prepared.check.within == way);
-        let known = inside.map(|prepared| known(emitter, scope, prepared.check, &prepared.seen));
-        quote!(#(#known)* #(#parts)*)
-    })
-}
-
-/// One rule about an item of its innermost loop.
-fn of_item<'m>(
-    emitter: &Emitter<'m>,
-    scope: &Scope<'m>,
-    prepared: &Prepared<'m>,
-    done: usize,
-) -> TokenStream {
-    let check = prepared.check;
-    scope.each_from(emitter, &check.field, done, &|scope, reached| {
-        let code = match &check.demand {
-            Demand::Unique { .. } | Demand::RefersTo { .. } | Demand::DiffersFrom(_) => {
-                compared(emitter, scope, check, reached, &prepared.seen)
-            }
-            _ => demand(emitter, scope, check, reached),
-        };
-        let inner = conditions(emitter, scope, check, true);
-        match (&prepared.applies, inner) {
-            (None, None) => code,
-            (Some(applies), None) => quote!(if #applies { #code }),
-            (None, Some(conditions)) => quote!(if #conditions { #code }),
-            (Some(applies), Some(conditions)) => quote!(if #applies && #conditions { #code }),
-        }
-    })
-}
-
-/// What is to be known of other values before those of a rule are looked at.
-fn known<'m>(emitter: &Emitter<'m>, scope: &Scope<'m>, check: &'m Check, seen: &Ident) -> TokenStream {
-    let is_correct = match &check.demand {
-        Demand::RefersTo { is_correct, .. } => *is_correct,
-        Demand::Unique { .. } | Demand::DiffersFrom(_) => false,
-        _ => return TokenStream::new(),
-    };
-    let other_scope = match &check.demand {
-        Demand::RefersTo { in_old, .. } if *in_old != check.of_old => {
-            Some(Scope::new(scope.object(), root(*in_old)))
-        }
-        _ => None,
-    };
-    let scope = other_scope.as_ref().unwrap_or(scope);
-    let others = check.demand.others().iter().map(|path| {
-        let done = check.within.len();
-        let end = path.iter().skip(done).position(|step| *step == Step::Each).filter(|_| is_correct);
-        let list = end.map_or(&path[..0], |end| &path[..done + end]);
-        let values = insert_all(emitter, scope, check, path, list, seen);
-        let place = scope.place(emitter, list);
-        let wrong = (!list.is_empty()).then(|| quote!(let wrong = cx.items_with_errors(#place);));
-        quote!(#wrong #values)
-    });
-    let values = quote!(#(#others)*);
-    let ty = emitter.import("orch_runtime::rule", "Seen");
-    quote!(let mut #seen = #ty::new(); #values)
-}
-
-/// A rule about several values: one that was met, or was not.
-fn compared<'m>(
-    emitter: &Emitter<'m>,
-    scope: &Scope<'m>,
-    check: &'m Check,
-    reached: &Reached<'m>,
-    seen: &Ident,
-) -> TokenStream {
-    if let Some((of, owner)) = check.expressions.of.as_ref().zip(check.expressions.owner) {
-        let text = expression::borrowed(emitter, &scope.variables(owner), of);
-        let operand = Operand::variable(&format_ident!("text"));
-        let code = met(emitter, scope, check, (reached, &operand), seen, &quote!(text));
-        return quote!(if let Some(text) = #text { #code });
-    }
-    if_given(emitter, reached, &|operand| {
-        let by = check.demand.by();
-        let key = if by.is_empty() {
-            key(emitter, reached, operand)
-        } else {
-            together(emitter, scope, &check.field, by)
-        };
-        met(emitter, scope, check, (reached, operand), seen, &key)
-    })
-}
-
-/// What is reported of a value that was met, or was not.
-fn met<'m>(
-    emitter: &Emitter<'m>,
-    scope: &Scope<'m>,
-    check: &'m Check,
-    (reached, operand): (&Reached<'m>, &Operand),
-    seen: &Ident,
-    key: &TokenStream,
-) -> TokenStream {
-    let mut told = told(emitter, scope, check);
-    told.value = Some((reached.usage, operand.clone()));
-    told.is_text = check.expressions.of.is_some();
-    let (is_wrong, reason) = match &check.demand {
-        Demand::Unique { .. } => (quote!(!#seen.insert(#key)), Reason::Duplicate),
-        Demand::RefersTo { .. } => (quote!(!#seen.contains(#key)), Reason::NotFound),
-        _ => (quote!(#seen.contains(#key)), Reason::Invalid),
-    };
-    let report = told.report(reason, "", None);
-    quote!(if #is_wrong { #report })
 }
 
 /// The conditions under which the rules of a field itself are not judged.
@@ -502,96 +331,4 @@ fn derived<'m>(
     let rules = check.demand.rules();
     let rules = rules.into_iter().map(|rule| told.value_rule(rule, reached.usage, &operand));
     quote!(if let Some(text) = #text { #(#rules)* })
-}
-
-/// Puts the values at a path into `seen`; not those of items of `list` that are wrong.
-fn insert_all<'m>(
-    emitter: &Emitter<'m>,
-    scope: &Scope<'m>,
-    check: &'m Check,
-    path: &[Step],
-    list: &[Step],
-    seen: &Ident,
-) -> TokenStream {
-    let by = check.demand.by();
-    scope.each_from(emitter, path, check.within.len(), &|scope, reached| {
-        let code = if_given(emitter, reached, &|operand| {
-            let key = if by.is_empty() {
-                key(emitter, reached, operand)
-            } else {
-                together(emitter, scope, path, by)
-            };
-            quote!(#seen.insert(#key);)
-        });
-        let chosen = check.expressions.of_items.as_ref().zip(check.expressions.owner);
-        let chosen =
-            chosen.map(|(text, owner)| expression::holds(emitter, &scope.variables(owner), text, true));
-        let code = chosen.map_or(code.clone(), |chosen| quote!(if #chosen { #code }));
-        match scope.subscript().filter(|_| !list.is_empty()) {
-            Some(position) => quote!(if !wrong.contains(&#position) { #code }),
-            None => code,
-        }
-    })
-}
-
-/// What items are compared by: several of their fields.
-fn together<'m>(emitter: &Emitter<'m>, scope: &Scope<'m>, item: &[Step], by: &[Vec<Step>]) -> TokenStream {
-    let parts = by.iter().map(|below| scope.value(emitter, &[item, below].concat()));
-    let parts: Vec<TokenStream> = parts.collect();
-    if let [part] = parts.as_slice() { part.clone() } else { quote!((#(#parts),*)) }
-}
-
-/// What values are compared by: texts as they stand, all others as copies.
-fn key(emitter: &Emitter<'_>, reached: &Reached<'_>, operand: &Operand) -> TokenStream {
-    let (reference, receiver, copy) = (&operand.reference, &operand.receiver, &operand.copy);
-    match emitter.model.resolve(reached.usage) {
-        Resolved::Scalar(Shape::String(_)) => quote!(#receiver.as_str()),
-        Resolved::Enum(..) => {
-            let text_enum = emitter.import("orch_runtime::text_enum", "TextEnum");
-            quote!(#text_enum::as_str(#reference))
-        }
-        _ => copy.clone(),
-    }
-}
-
-/// The members of choices, as their rules are written one after the other.
-#[derive(Default)]
-pub(super) struct Choices {
-    /// How many members each choice has met.
-    met: Vec<usize>,
-}
-
-impl Choices {
-    /// The rules of a field and about it, if it is a member of a choice: after the first member that is
-    /// given, each one is refused, and else its own rules are judged.
-    pub fn member<'m>(
-        &mut self,
-        emitter: &Emitter<'m>,
-        object: &'m ObjectType,
-        name: &str,
-        mut own: TokenStream,
-    ) -> TokenStream {
-        for (index, check) in object.checks.iter().enumerate() {
-            let Some(members) = members(check).filter(|members| members.contains(&name)) else { continue };
-            self.met.resize(object.checks.len(), 0);
-            self.met[index] += 1;
-            let taken = format_ident!("taken_{index}");
-            let scope = Scope::new(object, "self");
-            let path = vec![Step::Field(name.to_owned())];
-            let given = scope.given(emitter, &path);
-            if self.met[index] == 1 {
-                let mutable = (members.len() > 2).then(|| quote!(mut));
-                own = quote!(#own let #mutable #taken = #given;);
-                continue;
-            }
-            let mut told = told(emitter, &scope, check);
-            told.place = scope.place(emitter, &[Step::Field(told_as(check, name).to_owned())]);
-            let report = told.report(Reason::Forbidden, "may not specify more than one of these", None);
-            let remember = (self.met[index] < members.len()).then(|| quote!(#taken |= #given;));
-            own = quote! {
-                if #taken && #given { #report } else { #own #remember }
-            };
-        }
-        own
-    }
 }

@@ -249,7 +249,7 @@ impl<'m> Scope<'m> {
         self.loops.last().map(|around| &around.subscript)
     }
 
-    /// All conditions, as an expression; none where there are none.
+    /// All conditions as an expression, if there are conditions.
     pub fn conditions<'c>(
         &self,
         emitter: &Emitter<'m>,

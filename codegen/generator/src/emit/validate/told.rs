@@ -112,18 +112,17 @@ impl<'t, 'm> Told<'t, 'm> {
             return standard::call_at(self.emitter, usage, rule, operand, place);
         }
         let is_quantity = matches!(self.emitter.model.resolve(usage), Resolved::Scalar(Shape::Quantity));
-        let is_text_enum = !self.is_text && matches!(self.emitter.model.resolve(usage), Resolved::Enum(..));
-        let text = if is_text_enum {
-            let text_enum = self.emitter.import("orch_runtime::text_enum", "TextEnum");
-            quote!(#text_enum::as_str(#reference))
-        } else if self.is_text {
-            reference.clone()
-        } else {
-            quote!(#receiver.as_str())
-        };
+        let text = self.text(usage, operand);
         let limit = |limit: f64| standard::limit_literal(self.emitter, usage, limit);
-        let size = |limit: u64| Literal::u64_unsuffixed(limit);
-        let copy = &operand.copy;
+        let (copy, length) = (&operand.copy, quote!(#receiver.len()));
+        let compared = |operator: TokenStream, bound: f64| {
+            let bound = limit(bound);
+            (quote!(#copy #operator #bound), Reason::Invalid)
+        };
+        let sized = |size: &TokenStream, operator: TokenStream, bound: u64, reason: Reason| {
+            let bound = Literal::u64_unsuffixed(bound);
+            (quote!(#size #operator #bound), reason)
+        };
         let (is_broken, usual) = match rule {
             Rule::Between(least, greatest) => {
                 let (least, greatest) = (limit(least), limit(greatest));
@@ -131,22 +130,10 @@ impl<'t, 'm> Told<'t, 'm> {
             }
             Rule::Minimum(_) if is_quantity => (quote!(#receiver.sign() < 0), Reason::Invalid),
             Rule::ExclusiveMinimum(_) if is_quantity => (quote!(#receiver.sign() <= 0), Reason::Invalid),
-            Rule::Minimum(least) => {
-                let least = limit(least);
-                (quote!(#copy < #least), Reason::Invalid)
-            }
-            Rule::Maximum(greatest) => {
-                let greatest = limit(greatest);
-                (quote!(#copy > #greatest), Reason::Invalid)
-            }
-            Rule::ExclusiveMinimum(least) => {
-                let least = limit(least);
-                (quote!(#copy <= #least), Reason::Invalid)
-            }
-            Rule::ExclusiveMaximum(greatest) => {
-                let greatest = limit(greatest);
-                (quote!(#copy >= #greatest), Reason::Invalid)
-            }
+            Rule::Minimum(least) => compared(quote!(<), least),
+            Rule::Maximum(greatest) => compared(quote!(>), greatest),
+            Rule::ExclusiveMinimum(least) => compared(quote!(<=), least),
+            Rule::ExclusiveMaximum(greatest) => compared(quote!(>=), greatest),
             Rule::MultipleOf(step) => {
                 let (step, trait_) = (limit(step), self.emitter.import("orch_runtime::rule", "Number"));
                 (quote!(!#trait_::is_multiple_of(#copy, #step)), Reason::Invalid)
@@ -157,42 +144,48 @@ impl<'t, 'm> Told<'t, 'm> {
                 return self.format(&quote!(#function(#text)));
             }
             Rule::OwnFormat(format) => return self.format(&standard::own_format(format, &text)),
-            Rule::Pattern(pattern) => {
-                let lazy = self.emitter.import("std::sync", "LazyLock");
-                let module = self.emitter.runtime("rule");
-                let report = self.report(Reason::Invalid, "", None);
-                return quote! {
-                    {
-                        static PATTERN: #lazy<#module::Pattern> =
-                            #lazy::new(|| #module::Pattern::new(#pattern));
-                        if !PATTERN.is_match(#text) { #report }
-                    }
-                };
-            }
-            Rule::MinLength(least) => {
-                let least = size(least);
-                (quote!(#text.len() < #least), Reason::Invalid)
-            }
-            Rule::MaxLength(greatest) => {
-                let greatest = size(greatest);
-                (quote!(#text.len() > #greatest), Reason::TooLong)
-            }
+            Rule::Pattern(pattern) => return self.pattern(pattern, &text),
+            Rule::MinLength(least) => sized(&quote!(#text.len()), quote!(<), least, Reason::Invalid),
+            Rule::MaxLength(greatest) => sized(&quote!(#text.len()), quote!(>), greatest, Reason::TooLong),
             Rule::MinItems(least) | Rule::MinProperties(least) => {
-                let least = size(least);
-                (quote!(#receiver.len() < #least), Reason::Invalid)
+                sized(&length, quote!(<), least, Reason::Invalid)
             }
             Rule::MaxItems(greatest) | Rule::MaxProperties(greatest) => {
-                let greatest = size(greatest);
-                (quote!(#receiver.len() > #greatest), Reason::TooMany)
+                sized(&length, quote!(>), greatest, Reason::TooMany)
             }
             Rule::UniqueItems | Rule::UniqueKeys(_) => {
                 return standard::call_at(self.emitter, usage, rule, operand, &self.place);
             }
         };
         let has_many = matches!(rule, Rule::MaxItems(_) | Rule::MaxProperties(_));
-        let count = has_many.then(|| quote!(&#receiver.len().to_string()));
+        let count = has_many.then(|| quote!(&#length.to_string()));
         let report = self.report_showing(usual, "", None, count.as_ref());
         quote!(if #is_broken { #report })
+    }
+
+    /// The value as an expression of type `&str`, where it is a text.
+    fn text(&self, usage: &Usage, operand: &Operand) -> TokenStream {
+        let Operand { reference, receiver, .. } = operand;
+        if self.is_text {
+            return reference.clone();
+        }
+        if let Resolved::Enum(..) = self.emitter.model.resolve(usage) {
+            let text_enum = self.emitter.import("orch_runtime::text_enum", "TextEnum");
+            return quote!(#text_enum::as_str(#reference));
+        }
+        quote!(#receiver.as_str())
+    }
+
+    fn pattern(&self, pattern: &str, text: &TokenStream) -> TokenStream {
+        let lazy = self.emitter.import("std::sync", "LazyLock");
+        let module = self.emitter.runtime("rule");
+        let report = self.report(Reason::Invalid, "", None);
+        quote! {
+            {
+                static PATTERN: #lazy<#module::Pattern> = #lazy::new(|| #module::Pattern::new(#pattern));
+                if !PATTERN.is_match(#text) { #report }
+            }
+        }
     }
 
     fn function(&self, format: StringFormat) -> TokenStream {

@@ -36,6 +36,8 @@ pub struct Exported {
     pub damaged: Vec<String>,
     /// Objects that are being deleted.
     pub going: Vec<String>,
+    /// Whether the reader went before the end, as `head` does.
+    pub is_cut_off: bool,
 }
 
 /// The newest state of an object; nothing where it cannot be read.
@@ -55,7 +57,7 @@ pub async fn newest(database: &Path, sealing: &dyn Sealing) -> Result<BTreeMap<K
     Ok(objects)
 }
 
-/// Writes them as manifests.
+/// Writes them as manifests. A reader that goes is no error; what cannot be read is named all the same.
 pub fn write(objects: BTreeMap<Key, State>, out: &mut impl Write) -> io::Result<Exported> {
     let mut exported = Exported::default();
     // A namespace is there before its content.
@@ -71,12 +73,23 @@ pub fn write(objects: BTreeMap<Key, State>, out: &mut impl Write) -> io::Result<
             continue;
         }
         strip(&mut tree);
-        serde_json::to_writer(&mut *out, &tree)?;
-        out.write_all(b"\n")?;
-        exported.objects += 1;
+        if !exported.is_cut_off {
+            exported.is_cut_off = is_closed(writeln!(out, "{tree}"))?;
+            exported.objects += 1;
+        }
     }
-    out.flush()?;
+    if !exported.is_cut_off {
+        exported.is_cut_off = is_closed(out.flush())?;
+    }
     Ok(exported)
+}
+
+/// Whether what was written found no reader any more.
+fn is_closed(written: io::Result<()>) -> io::Result<bool> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(true),
+        written => written.map(|()| false),
+    }
 }
 
 /// Leaves out what belongs to one server.
@@ -114,5 +127,34 @@ mod tests {
             String::from_utf8(text).unwrap(),
             "{\"metadata\":{\"name\":\"z\"}}\n{\"metadata\":{\"labels\":{\"uid\":\"kept\"},\"name\":\"a\"}}\n"
         );
+    }
+
+    /// Reads so many bytes, and is gone.
+    struct Reader(usize);
+
+    impl Write for Reader {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.0 == 0 {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            let read = bytes.len().min(self.0);
+            self.0 -= read;
+            Ok(read)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_goes_is_no_error() {
+        let key = |name: &str| Key::new(ResourceName::new("things"), "n", name);
+        let object = |name: &str| Some(json!({"metadata": {"name": name}}).to_string().into_bytes());
+        let objects = || BTreeMap::from([(key("a"), object("a")), (key("b"), object("b")), (key("z"), None)]);
+        for (bytes, is_cut_off) in [(0, true), (30, true), (1000, false)] {
+            let exported = write(objects(), &mut Reader(bytes)).unwrap();
+            assert_eq!((exported.is_cut_off, exported.damaged.len()), (is_cut_off, 1), "{bytes}");
+        }
     }
 }

@@ -85,36 +85,9 @@ fn of_one<'m>(translation: &mut Translation<'_, 'm>, function: &str, argument: &
                 Code::atom(quote!(#expression::text_of(#tokens)), Form::Value).failing_if(code.can_fail)
             })
         }
-        ("sizes", Type::List(_) | Type::Map(..)) => {
-            let code = translation.term(argument);
-            let (item, values) = match code.resolved(translation.emitter.model)? {
-                Resolved::List(item, _) => (item, quote!(iter())),
-                Resolved::Map { value, .. } => (value, quote!(values())),
-                _ => return None,
-            };
-            let receiver = code.receiver();
-            let length = if let Resolved::Enum(..) = translation.emitter.model.resolve(item) {
-                let text = Code::behind(translation.emitter, item, &quote!(value)).tokens;
-                quote!(#text.len())
-            } else {
-                quote!(value.len())
-            };
-            let tokens = quote!(#expression::count(#receiver.#values.map(|value| #length).sum::<usize>()));
-            Some(Code::atom(tokens, Form::Int).failing_if(code.can_fail))
-        }
+        ("sizes", Type::List(_) | Type::Map(..)) => sizes(translation, argument),
         ("sign" | "roundUp" | "isWhole", Type::Opaque(Opaque::Quantity)) => {
-            let code = translation.term(argument);
-            let resolved = code.resolved(translation.emitter.model);
-            if !matches!(resolved, Some(Resolved::Scalar(Shape::Quantity))) {
-                return None;
-            }
-            let quantity = code.receiver();
-            let made = match function {
-                "sign" => Code::atom(quote!(i64::from(#quantity.sign())), Form::Int),
-                "roundUp" => Code::atom(quote!(#quantity.value()), Form::Int),
-                _ => Code::atom(quote!(#quantity.is_whole()), Form::Bool),
-            };
-            Some(made.failing_if(code.can_fail))
+            of_quantity(translation, function, argument)
         }
         ("!_", Type::Bool) => {
             let code = translation.bool(argument);
@@ -145,6 +118,45 @@ fn of_one<'m>(translation: &mut Translation<'_, 'm>, function: &str, argument: &
         }
         _ => None,
     }
+}
+
+/// The sizes of all items together.
+fn sizes<'m>(translation: &mut Translation<'_, 'm>, argument: &Term) -> Option<Code<'m>> {
+    let expression = translation.emitter.runtime("expression");
+    let code = translation.term(argument);
+    let (item, values) = match code.resolved(translation.emitter.model)? {
+        Resolved::List(item, _) => (item, quote!(iter())),
+        Resolved::Map { value, .. } => (value, quote!(values())),
+        _ => return None,
+    };
+    let receiver = code.receiver();
+    let length = if let Resolved::Enum(..) = translation.emitter.model.resolve(item) {
+        let text = Code::behind(translation.emitter, item, &quote!(value)).tokens;
+        quote!(#text.len())
+    } else {
+        quote!(value.len())
+    };
+    let tokens = quote!(#expression::count(#receiver.#values.map(|value| #length).sum::<usize>()));
+    Some(Code::atom(tokens, Form::Int).failing_if(code.can_fail))
+}
+
+fn of_quantity<'m>(
+    translation: &mut Translation<'_, 'm>,
+    function: &str,
+    argument: &Term,
+) -> Option<Code<'m>> {
+    let code = translation.term(argument);
+    let resolved = code.resolved(translation.emitter.model);
+    if !matches!(resolved, Some(Resolved::Scalar(Shape::Quantity))) {
+        return None;
+    }
+    let quantity = code.receiver();
+    let made = match function {
+        "sign" => Code::atom(quote!(i64::from(#quantity.sign())), Form::Int),
+        "roundUp" => Code::atom(quote!(#quantity.value()), Form::Int),
+        _ => Code::atom(quote!(#quantity.is_whole()), Form::Bool),
+    };
+    Some(made.failing_if(code.can_fail))
 }
 
 fn of_two<'m>(
@@ -310,7 +322,6 @@ fn operator<'m>(
     {
         return Some(emptiness(&size, function == "_==_"));
     }
-    let expression = translation.emitter.runtime("expression");
     let side = |translation: &mut Translation<'_, 'm>, term: &Term| {
         if term.of == Type::Text {
             return translation.text(term);
@@ -320,6 +331,17 @@ fn operator<'m>(
         Some(translation.plain(code, &term.of))
     };
     let (one, other) = (side(translation, one)?, side(translation, other)?);
+    let expression = translation.emitter.runtime("expression");
+    operation(&expression, function, &one, &other)
+}
+
+/// What an operator is in Rust, between operands that are translated.
+fn operation<'m>(
+    expression: &TokenStream,
+    function: &str,
+    one: &Code<'m>,
+    other: &Code<'m>,
+) -> Option<Code<'m>> {
     let can_fail = one.can_fail || other.can_fail;
     let (left, right) = (&one.tokens, &other.tokens);
     let compared = |operator: TokenStream| {
