@@ -53,7 +53,7 @@ pub use answers::OpenWatch;
 use answers::{AnswerMetrics, WatchSeries};
 pub use filters::Filter;
 pub use labels::{DryRun, RequestLabels};
-use process::ProcessGauges;
+use process::ProcessMetrics;
 use reloads::Reloads;
 use service_level::ServiceLevel;
 use work::WorkMeter;
@@ -161,7 +161,7 @@ impl Metrics {
             |gauge: &IntGaugeVec| ["readOnly", "mutating"].map(|kind| gauge.with_label_values(&[kind]));
         let [authentication_reloads, authorization_reloads, encryption_reloads] =
             ["authentication", "authorization", "encryption"].map(|of| Reloads::new(&registry, of));
-        register(&registry, ProcessGauges::new(started));
+        register(&registry, ProcessMetrics::new(started));
         Metrics(Arc::new(Inner {
             vocabulary,
             in_flight: by_kind(&in_flight),
