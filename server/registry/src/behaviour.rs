@@ -76,7 +76,7 @@ pub trait Behaviour<T: Kind>: Send + Sync + 'static {
     }
 
     /// Whether a client that changes an object is warned of what is in it, as one that creates it is.
-    fn warns_of_changes(&self) -> bool {
+    fn warns_of_change(&self, _object: &Tree, _old: &Tree) -> bool {
         true
     }
 
@@ -204,7 +204,7 @@ pub trait AnyBehaviour: Send + Sync {
         _violations: &mut Validation<'_>,
     ) {
     }
-    fn warns_of_changes(&self) -> bool {
+    fn warns_of_change(&self, _object: &Tree, _old: &Tree) -> bool {
         true
     }
     fn normalize(&self, _object: &mut dyn ApiObject) {}
@@ -330,8 +330,8 @@ impl<T: Kind, B: Behaviour<T>> AnyBehaviour for Typed<T, B> {
         self.behaviour.validate(typed(object), old.map(typed), write, violations);
     }
 
-    fn warns_of_changes(&self) -> bool {
-        self.behaviour.warns_of_changes()
+    fn warns_of_change(&self, object: &Tree, old: &Tree) -> bool {
+        self.behaviour.warns_of_change(object, old)
     }
 
     fn normalize(&self, object: &mut dyn ApiObject) {
