@@ -18,7 +18,7 @@ mod storage;
 pub use self::{
     access_review::{local_subject_access_review, self_subject_access_review, subject_access_review},
     cluster_role::aggregation_rule,
-    daemon_set::daemon_set_spec,
+    daemon_set::{daemon_set_spec, revision_data},
     flowcontrol::{flow_schema, priority_level_configuration},
     pod::{
         claims_of_ephemeral_volumes, conflicting_ports, ended_containers, hidden_variables, label_keys,

@@ -24,7 +24,7 @@ pub use defaults::{ConditionalDefault, DefaultSource};
 pub use formats::StringFormat;
 pub use lifecycle::{Lifecycle, Replacement};
 pub use orch_runtime::{
-    resource_def::{NameFormat, Scope, UpdateCheck, Verb},
+    resource_def::{MetadataRules, NameFormat, Scope, UpdateCheck, Verb},
     type_def::GateStage,
 };
 pub use place::{EACH, LostStep, Step, Target};
@@ -417,6 +417,8 @@ pub struct Resource {
     pub unconditional_update: bool,
     /// `updateChecks`, in order.
     pub update_checks: Vec<UpdateCheck>,
+    /// `metadataRules`, default all.
+    pub metadata_rules: MetadataRules,
     /// `generation`, default false.
     pub counts_generation: bool,
     /// `deleteReturnsObject`, default false.

@@ -68,6 +68,8 @@ pub struct ResourceDef {
     pub unconditional_update: bool,
     /// What the kind checks on an update, in the order in which errors are told.
     pub update_checks: &'static [UpdateCheck],
+    /// Which rules its metadata has to keep.
+    pub metadata_rules: MetadataRules,
     /// Whether `metadata.generation` counts changes of the object outside `metadata` and `status`.
     pub counts_generation: bool,
     /// Whether a DELETE that removes the object at once answers with the object instead of a Status.
@@ -157,6 +159,18 @@ impl UpdateCheck {
     /// The checks of a kind that does not say otherwise.
     pub const USUAL: &'static [UpdateCheck] =
         &[UpdateCheck::Metadata, UpdateCheck::Rules, UpdateCheck::Change];
+}
+
+/// Which rules the metadata of a kind has to keep, and when what is wrong with it is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MetadataRules {
+    /// All of them.
+    #[default]
+    All,
+    /// Without the one that a finalizer has a domain.
+    Common,
+    /// The common ones; those of a new object are told only where nothing else is wrong with it.
+    Afterwards,
 }
 
 /// Where objects of a kind live.

@@ -29,6 +29,23 @@ pub use self::{
     time::Time,
 };
 
+/// A text in a message about times: in quotes, and each byte that is no visible ASCII character as a number.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for ch in text.chars() {
+        match ch {
+            '"' | '\\' => quoted.extend(['\\', ch]),
+            ' '..='\x7f' => quoted.push(ch),
+            other => {
+                let mut buffer = [0; 4];
+                let bytes = other.encode_utf8(&mut buffer).bytes();
+                quoted.extend(bytes.map(|byte| format!("\\x{byte:02x}")));
+            }
+        }
+    }
+    quoted + "\""
+}
+
 /// Why a text is not a value of a scalar type. The messages are those of the Kubernetes API.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ScalarError {
@@ -45,8 +62,13 @@ pub enum ScalarError {
     #[error("quantity is out of range")]
     QuantityRange,
     /// A time with something else where `expected` should stand.
-    #[error("parsing time {} as {}: cannot parse {} as {}",
-        text.shown(), layout.shown(), rest.shown(), expected.shown())]
+    #[error(
+        "parsing time {} as {}: cannot parse {} as {}",
+        quoted(text),
+        quoted(layout),
+        quoted(rest),
+        quoted(expected)
+    )]
     TimeShape {
         /// What was read.
         text: String,
@@ -58,7 +80,7 @@ pub enum ScalarError {
         expected: &'static str,
     },
     /// A time with a number that the calendar or the clock does not have.
-    #[error("parsing time {}: {part} out of range", text.shown())]
+    #[error("parsing time {}: {part} out of range", quoted(text))]
     TimeRange {
         /// What was read.
         text: String,
@@ -66,7 +88,7 @@ pub enum ScalarError {
         part: &'static str,
     },
     /// A time with something after it.
-    #[error("parsing time {}: extra text: {}", text.shown(), rest.shown())]
+    #[error("parsing time {}: extra text: {}", quoted(text), quoted(rest))]
     TimeExtra {
         /// What was read.
         text: String,
@@ -74,13 +96,13 @@ pub enum ScalarError {
         rest: String,
     },
     /// Not built like a duration, or one of more than 292 years.
-    #[error("time: invalid duration {}", .0.shown())]
+    #[error("time: invalid duration {}", quoted(.0))]
     Duration(String),
     /// A duration with a number that has no unit.
-    #[error("time: missing unit in duration {}", .0.shown())]
+    #[error("time: missing unit in duration {}", quoted(.0))]
     DurationUnitMissing(String),
     /// A duration with a unit that does not exist.
-    #[error("time: unknown unit {} in duration {}", unit.shown(), text.shown())]
+    #[error("time: unknown unit {} in duration {}", quoted(unit), quoted(text))]
     DurationUnitUnknown {
         /// What stands in the unit's place.
         unit: String,

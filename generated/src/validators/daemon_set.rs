@@ -1,6 +1,7 @@
-//! Daemon sets: the selector matches the template.
+//! Daemon sets and their history.
 
 use orch_runtime::{
+    Tree,
     field_error::{FieldError, Validation},
     path::Path,
 };
@@ -16,5 +17,13 @@ pub fn daemon_set_spec(value: &DaemonSetSpec, path: &Path<'_>, cx: &mut Validati
         let metadata = template.field("metadata");
         let detail = "`selector` does not match template `labels`";
         cx.push(FieldError::invalid(&metadata.field("labels"), labels, detail));
+    }
+}
+
+/// The state of a workload is an object. Without a value another rule tells that it is missing: Rust, because
+/// no expression looks at any JSON.
+pub fn revision_data(value: &Tree, path: &Path<'_>, cx: &mut Validation<'_>) {
+    if !value.is_object() && !value.is_null() {
+        cx.push(FieldError::required(path, "data must be a valid JSON object"));
     }
 }

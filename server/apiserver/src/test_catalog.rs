@@ -7,8 +7,8 @@ use orch_runtime::{
     object::ApiObject,
     release::Release,
     resource_def::{
-        BodyKind, GroupVersionDef, Lifecycle, NameFormat, Replacement, ResourceDef, Scope, Stability,
-        SubresourceDef, UpdateCheck, Verb,
+        BodyKind, GroupVersionDef, Lifecycle, MetadataRules, NameFormat, Replacement, ResourceDef, Scope,
+        Stability, SubresourceDef, UpdateCheck, Verb,
     },
     type_def::TypeDef,
     vocabulary::Vocabulary,
@@ -154,6 +154,7 @@ const BASE: ResourceDef = ResourceDef {
     create_on_update: false,
     unconditional_update: true,
     update_checks: UpdateCheck::USUAL,
+    metadata_rules: MetadataRules::All,
     counts_generation: false,
     delete_returns_object: false,
     columns: &[],

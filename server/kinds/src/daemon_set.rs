@@ -29,6 +29,11 @@ impl Behaviour<DaemonSet> for DaemonSetBehaviour {
         set.metadata.annotations.insert(TEMPLATE_GENERATION.to_owned(), generation.to_string());
     }
 
+    /// All that is warned of is in the template.
+    fn warns_of_change(&self, set: &Tree, old: &Tree) -> bool {
+        set.pointer("/spec/template") != old.pointer("/spec/template")
+    }
+
     fn annotations_of_the_whole(&self) -> &'static [&'static str] {
         &[TEMPLATE_GENERATION]
     }

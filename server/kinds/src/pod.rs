@@ -101,7 +101,7 @@ impl Behaviour<Pod> for PodBehaviour {
         }
     }
 
-    fn warns_of_changes(&self) -> bool {
+    fn warns_of_change(&self, _pod: &Tree, _old: &Tree) -> bool {
         false
     }
 

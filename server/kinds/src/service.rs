@@ -46,6 +46,12 @@ impl Behaviour<Service> for ServiceBehaviour {
         }
     }
 
+    fn normalize(&self, service: &mut Service) {
+        if !has_addresses(&service.spec) {
+            service.spec.internal_traffic_policy = None;
+        }
+    }
+
     fn claim_sorts(&self) -> u16 {
         allocation::SORTS
     }

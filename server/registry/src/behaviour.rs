@@ -77,7 +77,7 @@ pub trait Behaviour<T: ?Sized>: Send + Sync + 'static {
     }
 
     /// Whether a client that changes an object is warned of what is in it, as one that creates it is.
-    fn warns_of_changes(&self) -> bool {
+    fn warns_of_change(&self, _object: &Tree, _old: &Tree) -> bool {
         true
     }
 
@@ -251,8 +251,8 @@ impl<T: Kind, B: Behaviour<T>> Behaviour<dyn ApiObject> for Typed<T, B> {
         self.behaviour.validate(typed(object), old.map(typed), write, violations);
     }
 
-    fn warns_of_changes(&self) -> bool {
-        self.behaviour.warns_of_changes()
+    fn warns_of_change(&self, object: &Tree, old: &Tree) -> bool {
+        self.behaviour.warns_of_change(object, old)
     }
 
     fn normalize(&self, object: &mut dyn ApiObject) {

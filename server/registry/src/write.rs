@@ -18,6 +18,7 @@ mod draft;
 mod encode;
 mod expected;
 pub(crate) mod grace;
+mod metadata_errors;
 mod mutate;
 pub(crate) mod names;
 pub mod own;

@@ -98,6 +98,9 @@ async fn an_update_keeps_what_was_given() {
     let name = json!({"type": "ExternalName", "externalName": "x.example.com"});
     let gone = admin.put(&item, &service("a", name)).await.expect(200);
     assert_eq!((gone["spec"].get("clusterIP"), gone["spec"].get("ipFamilies")), (None, None));
+    let local = json!({"spec": {"internalTrafficPolicy": "Local"}});
+    let local = admin.merge(&item, &local).await.expect(200);
+    assert_eq!(local["spec"].get("internalTrafficPolicy"), None);
     let back = admin.put(&item, &service("a", json!({}))).await.expect(200);
     assert!(back["spec"]["clusterIP"].is_string());
     // A PUT of a missing service makes it.

@@ -102,6 +102,8 @@ async fn a_template_warns_when_it_changes_and_an_annotation_when_it_comes() {
     let label = json!({"metadata": {"labels": {"a": "b"}}});
     assert_eq!(warnings(&admin.merge(&item, &label).await), [""; 0]);
     let change = json!({"spec": {"minReadySeconds": 5}});
+    assert_eq!(warnings(&admin.merge(&item, &change).await), [""; 0]);
+    let change = json!({"spec": {"template": {"metadata": {"labels": {"a": "b"}}}}});
     assert_eq!(warnings(&admin.merge(&item, &change).await), [OLD_LABEL_IN_TEMPLATE]);
 
     let annotations = json!({"orch.io/enforce-mountable-secrets": "true"});

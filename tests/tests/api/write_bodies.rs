@@ -233,6 +233,10 @@ async fn delete_options_may_have_any_version() {
     let expected =
         r#"no kind "ConfigMap" is registered for version "v1" in scheme "pkg/runtime/scheme.go:100""#;
     assert_eq!(message, expected);
+    let message = send(&admin, Method::DELETE, &format!("{CONFIG_MAPS}/a"), JSON, "5").await.refused(500, "");
+    let expected = "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go value of type \
+         struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }";
+    assert_eq!(message, expected);
     for body in ["{", "[]", r#"{"gracePeriodSeconds": "5"}"#, r#"{"dryRun": "All"}"#] {
         send(&admin, Method::DELETE, &format!("{CONFIG_MAPS}/a"), JSON, body).await.refused(500, "");
     }
@@ -251,5 +255,46 @@ async fn text_that_is_no_patch_is_refused_as_one() {
             let is_prefixed = message.starts_with("error decoding patch: ");
             assert_eq!(is_prefixed, media_type != STRATEGIC, "{media_type} {body:?}: {message}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_configuration_that_is_no_object_is_refused() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let item = format!("{CONFIG_MAPS}/a?fieldManager=m");
+    for (body, expected) in [
+        ("", "invalid object type: /, Kind="),
+        ("null", "invalid object type: /, Kind="),
+        (
+            "[]",
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go \
+             value of type map[string]interface {}",
+        ),
+    ] {
+        let answer = send(&admin, Method::PATCH, &item, APPLY, body).await;
+        assert_eq!(answer.refused(400, "BadRequest"), expected, "{body:?}");
+    }
+}
+
+/// What cannot be read is told before what is missing, and before a version that is gone.
+#[tokio::test]
+async fn texts_that_stand_for_something_else_are_read_first() {
+    const SECRETS: &str = "/api/v1/namespaces/default/secrets";
+    const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    admin.post(SECRETS, &json!({"metadata": {"name": "a"}})).await.expect(201);
+    let data = json!({"a": "!"});
+    let secret = |metadata: &Value| json!({"metadata": metadata, "data": data});
+    let storage = json!({"resources": {"requests": {"storage": "x"}}});
+    for (path, object) in [
+        (format!("{SECRETS}/none"), secret(&json!({"name": "none"}))),
+        (format!("{SECRETS}/a"), secret(&json!({"name": "a", "resourceVersion": "1"}))),
+        (format!("{SECRETS}/a"), secret(&json!({"name": "b"}))),
+        (format!("{CLAIMS}/none"), json!({"metadata": {"name": "none"}, "spec": storage})),
+    ] {
+        let message = admin.put(&path, &object).await.refused(400, "BadRequest");
+        assert!(message.contains(" in version \"v1\" cannot be handled as a "), "{path}: {message}");
     }
 }

@@ -399,6 +399,11 @@ pub fn of_volumes_and_claims() {
             "status.allocatedResources[storage]",
         ]
     );
+    let status = json!({"allocatedResourceStatuses": {"storage": "Later"}});
+    assert_eq!(
+        status_errors("PersistentVolumeClaim", &claim, &with(&claim, "/status", status)),
+        [r#"status.allocatedResourceStatus: Unsupported value: storage: supported values: "ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible", "NodeResizePending""#]
+    );
     let status = json!({"allocatedResourceStatuses": {"a b": "NodeResizePending"}});
     let errors = status_errors("PersistentVolumeClaim", &claim, &with(&claim, "/status", status));
     assert!(errors[0].starts_with(r#"status.allocatedResourceStatus: Invalid value: "a b": name part"#), "{errors:?}");

@@ -183,6 +183,14 @@ pub fn of_nodes_and_neighbours() {
             ),
         ],
     );
+    let keys_alone = spread(json!({"labelSelector": null, "matchLabelKeys": ["b c"]}));
+    let found = errors("Pod", &with(&pod(), spreads, keys_alone));
+    let expected = [
+        format!("{spread_at}.matchLabelKeys: Forbidden: must not be specified when labelSelector is not set"),
+        format!("{spread_at}.matchLabelKeys[0]: Invalid value: \"b c\": name part must consist of"),
+    ];
+    assert_eq!(found.len(), 2, "{found:#?}");
+    assert!(found.iter().zip(&expected).all(|(found, expected)| found.starts_with(expected)), "{found:#?}");
 }
 
 pub fn of_volumes() {

@@ -236,6 +236,15 @@ pub fn revisions_do_not_change() {
         errors("ControllerRevision", &with(&revision, "/data", json!(null))),
         ["data: Required value: data is mandatory"]
     );
+    for other in [json!("x"), json!([]), json!(5), json!(true)] {
+        assert_eq!(
+            errors("ControllerRevision", &json!({"data": other, "revision": -1})),
+            [
+                "revision: Invalid value: -1: must be greater than or equal to 0",
+                "data: Required value: data must be a valid JSON object",
+            ]
+        );
+    }
     assert_eq!(
         errors("ControllerRevision", &with(&revision, "/revision", json!(-1))),
         ["revision: Invalid value: -1: must be greater than or equal to 0",]

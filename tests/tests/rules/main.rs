@@ -89,6 +89,7 @@ tables! {
     metadata {
         names
         labels_and_annotations
+        kinds_with_the_common_rules_alone
         finalizers_and_owners
         updates
         a_path_for_the_status_takes_metadata_as_it_is

@@ -3,7 +3,7 @@
 use orch_runtime::Tree;
 use serde_json::json;
 
-use crate::ask::{check, part_errors, status_errors, update_errors, with};
+use crate::ask::{check, errors, part_errors, status_errors, update_errors, with};
 
 const KIND: &str = "ConfigMap";
 const QUALIFIED: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with \
@@ -83,6 +83,30 @@ pub fn labels_and_annotations() {
             &["metadata.annotations: Too long: may not be more than 262144 bytes"],
         ),
     ]);
+}
+
+/// These kinds have no rules of their own for metadata; two of them do not look at it before all else is right.
+pub fn kinds_with_the_common_rules_alone() {
+    let kinds = [
+        ("Lease", "/spec/leaseDurationSeconds", json!(0), true),
+        ("PodDisruptionBudget", "/spec/minAvailable", json!(-1), false),
+        ("Event", "/involvedObject", json!({"namespace": "other"}), false),
+    ];
+    for (kind, pointer, wrong, is_told_beside) in kinds {
+        let named = json!({"metadata": {"name": "a", "finalizers": ["short"]}, "spec": {}});
+        let object = if kind == "Event" { event() } else { named };
+        let short = with(&object, "/metadata/finalizers", json!(["short"]));
+        assert_eq!(errors(kind, &short), [""; 0], "{kind}");
+        let labelled = with(&short, "/metadata/labels", json!({"a": "b c"}));
+        assert_eq!(errors(kind, &labelled).len(), 1, "{kind}");
+        let told = errors(kind, &with(&labelled, pointer, wrong));
+        let of_metadata = told.iter().filter(|error| error.starts_with("metadata.labels")).count();
+        assert_eq!((told.len(), of_metadata), if is_told_beside { (2, 1) } else { (1, 0) }, "{kind}: {told:?}");
+    }
+}
+
+fn event() -> Tree {
+    json!({"metadata": {"name": "a", "namespace": "default"}, "involvedObject": {"namespace": "default"}})
 }
 
 pub fn finalizers_and_owners() {

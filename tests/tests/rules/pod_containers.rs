@@ -271,5 +271,13 @@ pub fn ephemeral_containers() {
                 "spec.ephemeralContainers: Forbidden: cannot be set on create",
             ],
         ),
+        (
+            "/spec/ephemeralContainers",
+            json!([{"name": "e", "image": "x", "ports": []}]),
+            &[
+                "spec.ephemeralContainers[0].ports: Forbidden: cannot be set for an Ephemeral Container",
+                "spec.ephemeralContainers: Forbidden: cannot be set on create",
+            ],
+        ),
     ]);
 }

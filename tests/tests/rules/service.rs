@@ -304,7 +304,7 @@ pub fn what_a_balancer_tells() {
         (
             "/status/loadBalancer/ingress",
             json!([{"ip": "10.0.0.1", "ports": [{"port": 80}]}]),
-            vec!["status.loadBalancer.ingress[0].ports[0].protocol: Required value"],
+            vec![],
         ),
         (
             "/status/conditions",
@@ -360,6 +360,14 @@ pub fn what_does_not_change() {
             with(&local, "/spec/healthCheckNodePort", json!(31999)),
             with(&local, "/spec/healthCheckNodePort", json!(31998)),
             vec!["spec.healthCheckNodePort: Forbidden: field is immutable".to_owned()],
+        ),
+        (
+            with(&local, "/spec/healthCheckNodePort", json!(31999)),
+            with(&local, "/spec/healthCheckNodePort", json!(65536)),
+            vec![
+                "spec.healthCheckNodePort: Forbidden: field is immutable".to_owned(),
+                "spec.healthCheckNodePort: Invalid value: 65536: must be between 1 and 65535, inclusive".to_owned(),
+            ],
         ),
     ] {
         assert_eq!(update_errors("Service", &old, &new), expected, "{new}");

@@ -51,6 +51,7 @@ pub(super) fn compare<'s>(cx: &mut Comparison<'s>, name: &'s str, old: &'s Decla
     kind.selectors(cx);
     kind.flags(cx);
     kind.update_checks(cx);
+    kind.metadata_rules(cx);
     conversions::compare(cx, name, &old.name, (kind.old, kind.new));
     cx.types(name, name);
 }
@@ -217,6 +218,20 @@ impl<'s> Kind<'s> {
         for check in new.difference(&old).filter(|check| **check != "fields" || !old.contains("rules")) {
             let message = format!("updates of `{}` are checked by `{check}` too", self.name);
             let help = "writes that were good may be refused: leave it out, or make a new version";
+            self.keyword(cx, codes::RULE, KEYWORD, message, help);
+        }
+    }
+}
+
+impl<'s> Kind<'s> {
+    /// Finalizers without a domain were accepted, and are refused.
+    fn metadata_rules(&self, cx: &mut Comparison<'s>) {
+        const KEYWORD: &str = "metadataRules";
+        let is_all =
+            |side: Named<'s>| side.node.get(KEYWORD).and_then(Node::text).is_none_or(|it| it == "all");
+        if !is_all(self.old) && is_all(self.new) {
+            let message = format!("finalizers of `{}` have to have a domain", self.name);
+            let help = "writes that were good may be refused: keep the rules";
             self.keyword(cx, codes::RULE, KEYWORD, message, help);
         }
     }

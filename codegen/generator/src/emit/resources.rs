@@ -93,6 +93,9 @@ fn resource_fields(emitter: &Emitter<'_>, resource: &Resource) -> TokenStream {
         ..
     } = resource;
     let update_checks = update_checks(emitter, &resource.update_checks);
+    let metadata_rules_name = emitter.import(MODULE, "MetadataRules");
+    let rules = resource.metadata_rules;
+    let metadata_rules = format_ident!("{rules:?}");
     let columns = resource.columns.iter().map(|it| column(emitter, ty, it));
     let selectable = selectable(emitter, resource);
     let indexed_fields = resource.indexed_fields.iter().map(|path| path.join("."));
@@ -116,6 +119,7 @@ fn resource_fields(emitter: &Emitter<'_>, resource: &Resource) -> TokenStream {
         create_on_update: #create_on_update,
         unconditional_update: #unconditional_update,
         update_checks: #update_checks,
+        metadata_rules: #metadata_rules_name::#metadata_rules,
         counts_generation: #counts_generation,
         delete_returns_object: #delete_returns_object,
         columns: &[#(#columns),*],

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use orch_runtime::resource_def::{NameFormat, Scope, UpdateCheck, Verb};
+use orch_runtime::resource_def::{MetadataRules, NameFormat, Scope, UpdateCheck, Verb};
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
 
 use super::{
@@ -69,6 +69,9 @@ idl_object! {
         /// unless given.
         #[schemars(with = "Option<Vec<OneOf<UpdateCheck>>>")]
         "updateChecks" => update_checks: Option<Vec<Spanned<UpdateCheck>>>,
+        /// Which rules its metadata has to keep; `all` unless given.
+        #[schemars(with = "Option<OneOf<MetadataRules>>")]
+        "metadataRules" => metadata_rules: Option<Spanned<MetadataRules>>,
         /// Whether `metadata.generation` counts changes; false unless given.
         "generation" => generation: Option<Spanned<bool>>,
         /// Whether a DELETE answers with the object instead of a Status; false unless given.
@@ -107,6 +110,12 @@ idl_word_list!(UpdateCheck {
     Rules = "rules",
     Fields = "fields",
     Change = "change",
+});
+
+idl_word_list!(MetadataRules {
+    All = "all",
+    Common = "common",
+    Afterwards = "afterwards",
 });
 
 idl_word_list!(NameFormat {

@@ -54,6 +54,10 @@ impl Lowering<'_, '_> {
                 || UpdateCheck::USUAL.to_vec(),
                 |checks| checks.iter().map(|check| check.value).collect(),
             ),
+            metadata_rules: written
+                .metadata_rules
+                .as_ref()
+                .map_or_else(Default::default, |rules| rules.value),
             counts_generation: flag(&written.generation, false),
             delete_returns_object: flag(&written.delete_returns_object, false),
             columns: self.columns(written),

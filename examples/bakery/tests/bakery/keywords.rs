@@ -34,6 +34,8 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
     (
         "a kind has one of them",
         &[
+            "metadataRules = afterwards",
+            "metadataRules = common",
             "nameFormat = dns-1035-label",
             "nameFormat = dns-subdomain",
             "nameFormat = path-segment",

@@ -44,7 +44,7 @@ pub fn options_of_collection(core: &Core, query: &Query, body: &Body) -> Result<
 fn from_body(core: &Core, body: &Body) -> Result<DeleteOptions> {
     let unreadable = |error: &dyn std::fmt::Display| ApiError::Unclassified(error.to_string());
     let read = (body.reader)(&body.bytes, &DELETE_OPTIONS_TYPE, &Limits::default());
-    let tree = read.map_err(|error| unreadable(&error))?.tree;
+    let tree = read.map_err(|error| ApiError::Unclassified(no_options(&error.to_string())))?.tree;
     let text = |name: &str| tree.get(name).and_then(Tree::as_str).unwrap_or_default();
     let (kind, api_version) = (text("kind"), text("apiVersion"));
     if api_version.split('/').count() > 2 {
@@ -62,6 +62,18 @@ fn from_body(core: &Core, body: &Body) -> Result<DeleteOptions> {
         }));
     }
     serde_json::from_value(tree).map_err(|error| unreadable(&error))
+}
+
+/// Why a body cannot be read. What is no object has no kind: so the reference tells it, by its own types.
+fn no_options(why: &str) -> String {
+    match why.strip_suffix("v1.DeleteOptions") {
+        Some(of_what) => format!(
+            "couldn't get version/kind; json parse error: {of_what}struct {{ \
+             APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; \
+             Kind string \"json:\\\"kind,omitempty\\\"\" }}"
+        ),
+        None => why.to_owned(),
+    }
 }
 
 /// The preconditions that the query names.

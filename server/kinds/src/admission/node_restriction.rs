@@ -18,7 +18,7 @@ use orch_auth::{
 };
 use orch_registry::{
     admission::{AdmissionPlugin, AdmissionRequest, Admitted},
-    error::ApiError,
+    error::{ApiError, ResourceName},
 };
 use orch_runtime::{
     Tree,
@@ -34,7 +34,19 @@ use crate::sources::node_graph::uses_of_pod;
 pub(crate) struct NodeRestriction;
 
 /// Whether a write may be made, or why not.
-type Verdict = Result<(), String>;
+type Verdict = Result<(), Refusal>;
+
+enum Refusal {
+    Forbidden(String),
+    /// An object that the write is about is not there.
+    Missing(ApiError),
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Refusal::Forbidden(why)
+    }
+}
 
 /// A write of a node.
 struct Write<'a> {
@@ -57,7 +69,10 @@ impl AdmissionPlugin for NodeRestriction {
     fn validate<'a>(&'a self, request: &'a mut AdmissionRequest<'_>) -> Admitted<'a> {
         let Some(node) = node_of(request.user) else { return Answer::Ready(Ok(())) };
         let verdict = judge(node, request);
-        let refusal = |why: String| ApiError::not_admitted(request.resource, request.name, &why);
+        let refusal = |refusal| match refusal {
+            Refusal::Forbidden(why) => ApiError::not_admitted(request.resource, request.name, &why),
+            Refusal::Missing(error) => error,
+        };
         Answer::Ready(verdict.map_err(refusal))
     }
 }
@@ -80,7 +95,7 @@ fn judge(node: &str, request: &AdmissionRequest<'_>) -> Verdict {
         return Ok(());
     };
     if node.is_empty() {
-        return Err(format!("could not determine node from user {:?}", request.user.name));
+        return Err(format!("could not determine node from user {:?}", request.user.name).into());
     }
     let tree =
         |object: Option<&dyn ApiObject>| object.and_then(|object| object.to_tree().ok()).unwrap_or_default();
@@ -99,12 +114,20 @@ fn judge(node: &str, request: &AdmissionRequest<'_>) -> Verdict {
 }
 
 fn check(holds: bool, otherwise: impl FnOnce() -> String) -> Verdict {
-    if holds { Ok(()) } else { Err(otherwise()) }
+    if holds { Ok(()) } else { Err(otherwise().into()) }
 }
 
-fn stored<T: Kind>(request: &AdmissionRequest<'_>, namespace: &str, name: &str) -> Option<Tree> {
-    let resource = request.objects.catalog().served(T::RESOURCE)?;
-    request.objects.lookup(resource, namespace, name).ok()?.map(|current| current.tree)
+/// A stored object of a kind that is served.
+fn stored<T: Kind>(request: &AdmissionRequest<'_>, namespace: &str, name: &str) -> Result<Tree, Refusal> {
+    let resource = request.objects.catalog().served(T::RESOURCE);
+    let resource = resource.ok_or(Refusal::Missing(ApiError::UnknownResource))?;
+    let found = request.objects.lookup(resource, namespace, name).map_err(Refusal::Missing)?;
+    // In the singular, as the reference's caches tell it.
+    let missing = || ApiError::NotFound {
+        resource: ResourceName { group: resource.group.clone(), resource: resource.def.singular.to_owned() },
+        name: name.to_owned(),
+    };
+    found.map(|current| current.tree).ok_or_else(|| Refusal::Missing(missing()))
 }
 
 fn text<'t>(tree: &'t Tree, pointer: &str) -> &'t str {
@@ -129,16 +152,17 @@ fn pod(write: &Write<'_>, request: &AdmissionRequest<'_>) -> Verdict {
             })
         }
         ("eviction", Verb::Create) => {
-            let found = stored::<Pod>(request, write.namespace, write.name);
-            check(found.is_some_and(|pod| is_on_node(&pod)), || {
+            let found = stored::<Pod>(request, write.namespace, write.name)?;
+            check(is_on_node(&found), || {
                 format!("node {node} can only evict pods with spec.nodeName set to itself")
             })
         }
         ("", operation) => Err(format!(
             "unexpected operation {:?}, node {node:?} can only create and delete mirror pods",
             operation.as_str().to_uppercase()
-        )),
-        (subresource, _) => Err(format!("unexpected pod subresource {subresource:?}")),
+        )
+        .into()),
+        (subresource, _) => Err(format!("unexpected pod subresource {subresource:?}").into()),
     }
 }
 
@@ -158,7 +182,8 @@ fn mirror_pod(write: &Write<'_>, request: &AdmissionRequest<'_>) -> Verdict {
     let [owner] = owners.as_slice() else {
         return Err(format!(
             "node {node:?} can only create pods with a single owner reference set to itself"
-        ));
+        )
+        .into());
     };
     let is_own = text(owner, "/apiVersion") == "v1" && text(owner, "/kind") == "Node";
     check(is_own && text(owner, "/name") == *node, || {
@@ -170,13 +195,9 @@ fn mirror_pod(write: &Write<'_>, request: &AdmissionRequest<'_>) -> Verdict {
     check(owner["blockOwnerDeletion"] != true, || {
         format!("node {node:?} must not set blockOwnerDeletion on an owner reference")
     })?;
-    let (uid, given) = (
-        stored::<Node>(request, "", node).map(|found| text(&found, "/metadata/uid").to_owned()),
-        text(owner, "/uid"),
-    );
-    check(uid.as_deref() == Some(given), || {
-        format!("node {node} UID mismatch: expected {} got {given}", uid.unwrap_or_default())
-    })?;
+    let found = stored::<Node>(request, "", node)?;
+    let (uid, given) = (text(&found, "/metadata/uid"), text(owner, "/uid"));
+    check(uid == given, || format!("node {node} UID mismatch: expected {uid} got {given}"))?;
     let uses = uses_of_pod(write.name, &object["spec"]);
     for (kind, what) in [
         (Used::Account, "a service account"),
@@ -296,9 +317,7 @@ fn token(write: &Write<'_>, request: &AdmissionRequest<'_>) -> Verdict {
     let is_pod = text(reference, "/apiVersion") == "v1" && text(reference, "/kind") == "Pod";
     check(is_pod && !name.is_empty(), || "node requested token not bound to a pod".to_owned())?;
     check(!uid.is_empty(), || "node requested token with a pod binding without a uid".to_owned())?;
-    let Some(pod) = stored::<Pod>(request, write.namespace, name) else {
-        return Err(format!("pod {name:?} not found"));
-    };
+    let pod = stored::<Pod>(request, write.namespace, name)?;
     check(text(&pod, "/metadata/uid") == uid, || {
         format!(
             "the UID in the bound object reference ({uid}) does not match the UID in record. The object \

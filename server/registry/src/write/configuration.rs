@@ -10,6 +10,7 @@ use orch_machinery::{
     managed_fields,
     media_type::Syntax,
     meta::{Meta, field},
+    patch::shown::cannot_unmarshal,
     scalars, yaml,
 };
 use orch_runtime::Tree;
@@ -172,18 +173,27 @@ impl Configuration {
     }
 }
 
-/// The content of a configuration, and its duplicate names. CBOR with such names is refused.
+/// The content of a configuration, and its duplicate names. CBOR with such names is refused. Nothing is an
+/// object without fields.
 fn document(syntax: Syntax, bytes: &[u8]) -> Result<yaml::Document> {
+    let nothing = || yaml::Document { tree: Tree::Null, duplicates: Vec::new() };
     let (name, read) = match syntax {
         Syntax::Cbor => {
             let tree = cbor::decode_any(bytes, &Limits::default());
-            ("CBOR", tree.map(|tree| yaml::Document { tree, duplicates: Vec::new() }))
+            ("CBOR", tree.map(|tree| yaml::Document { tree, ..nothing() }))
+        }
+        Syntax::Json | Syntax::Yaml | Syntax::Protobuf if bytes.trim_ascii().is_empty() => {
+            ("YAML", Ok(nothing()))
         }
         Syntax::Json | Syntax::Yaml | Syntax::Protobuf => ("YAML", yaml::decode(bytes, &Limits::default())),
     };
-    read.map_err(|error| {
-        unreadable(&error, |why| ApiError::BadRequest(format!("error decoding {name}: {why}")))
-    })
+    let undecoded = |why: String| ApiError::BadRequest(format!("error decoding {name}: {why}"));
+    let document = read.map_err(|error| unreadable(&error, undecoded))?;
+    if document.tree.is_object() || document.tree.is_null() {
+        return Ok(document);
+    }
+    let why = cannot_unmarshal(&document.tree, "map[string]interface {}");
+    Err(undecoded(format!("error unmarshaling JSON: while decoding JSON: {why}")))
 }
 
 fn text_of<'t>(tree: &'t Tree, name: &str) -> &'t str {

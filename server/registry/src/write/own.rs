@@ -162,7 +162,7 @@ fn hears_warnings(attempt: Attempt<'_>, current: &Current, new: &Tree) -> bool {
     let (target, resource) = (attempt.target, attempt.target.resource);
     let begins = Meta::of(new).generation() != Meta::of(&current.tree).generation();
     target.subresource.is_none()
-        && resource.behaviour.warns_of_changes()
+        && resource.behaviour.warns_of_change(new, &current.tree)
         && (begins || !resource.def.counts_generation)
 }
 

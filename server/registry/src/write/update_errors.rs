@@ -7,6 +7,8 @@
 
 use orch_runtime::{field_error::FieldError, resource_def::UpdateCheck};
 
+use super::metadata_errors::{is_finalizer, is_metadata};
+
 /// What is checked on an update of a sub-resource: the rest of the object stays as it is.
 pub const OF_SUBRESOURCES: &[UpdateCheck] =
     &[UpdateCheck::Metadata, UpdateCheck::Fields, UpdateCheck::Change];
@@ -72,15 +74,6 @@ fn part(error: &FieldError) -> Part {
 
 fn is_checked_again(error: &FieldError) -> bool {
     part(error) == Part::Described
-}
-
-/// A finalizer that is no standard one; only kinds check for that.
-fn is_finalizer(error: &FieldError) -> bool {
-    error.field.starts_with("metadata.finalizers[")
-}
-
-fn is_metadata(error: &FieldError) -> bool {
-    error.field.strip_prefix("metadata").is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 #[cfg(test)]

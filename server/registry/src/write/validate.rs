@@ -4,6 +4,7 @@
 use super::{
     attempt::Attempt,
     draft::Draft,
+    metadata_errors,
     prepare::write_info,
     update_errors::{Found, OF_SUBRESOURCES},
 };
@@ -40,6 +41,9 @@ pub fn validate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
     }
     object.validate_expressions(old, violations);
     behaviour.validate(object, old, &write_info(attempt), violations);
+    let found = violations.take_errors();
+    let told = metadata_errors::told(resource.def.metadata_rules, old.is_none(), found);
+    told.into_iter().for_each(|error| violations.push(error));
     refuse_violations(attempt, draft)?;
     behaviour.normalize(&mut *draft.object);
     Ok(())

@@ -37,7 +37,8 @@ pub fn conflicting_ports(spec: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_
 fn containers(spec: &PodSpec) -> impl Iterator<Item = (&'static str, usize, &[ContainerPort])> {
     let init = spec.init_containers.iter().map(|it| it.ports.as_slice()).enumerate();
     let main = spec.containers.iter().map(|it| it.ports.as_slice()).enumerate();
-    let ephemeral = spec.ephemeral_containers.iter().map(|it| it.ports.as_slice()).enumerate();
+    let ephemeral =
+        spec.ephemeral_containers.iter().map(|it| it.ports.as_deref().unwrap_or_default()).enumerate();
     init.map(|(index, ports)| ("initContainers", index, ports))
         .chain(main.map(|(index, ports)| ("containers", index, ports)))
         .chain(ephemeral.map(|(index, ports)| ("ephemeralContainers", index, ports)))

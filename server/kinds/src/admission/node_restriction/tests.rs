@@ -91,9 +91,13 @@ impl Site {
     }
 }
 
+/// What is said of a pod that is not there.
+const GONE: &str = "404 pod gone";
+
 fn message(result: Result<(), ApiError>) -> String {
     match result {
         Ok(()) => String::new(),
+        Err(ApiError::NotFound { resource, name }) => format!("404 {} {name}", resource.qualified()),
         Err(ApiError::Forbidden(forbidden)) => {
             forbidden.message.split_once(" is forbidden: ").unwrap().1.to_owned()
         }
@@ -258,7 +262,7 @@ async fn a_node_makes_tokens_that_are_bound_to_its_pods() {
             json!({"kind": "Pod", "apiVersion": "v1", "name": "own"}),
             "node requested token with a pod binding without a uid",
         ),
-        (json!({"kind": "Pod", "apiVersion": "v1", "name": "gone", "uid": "x"}), "pod \"gone\" not found"),
+        (json!({"kind": "Pod", "apiVersion": "v1", "name": "gone", "uid": "x"}), GONE),
         (
             json!({"kind": "Pod", "apiVersion": "v1", "name": "own", "uid": "x"}),
             "the UID in the bound object reference (x) does not match the UID in record. The object might \
@@ -282,7 +286,7 @@ async fn a_node_evicts_its_pods_alone() {
         site.server.create::<Pod>(NAMESPACE, pod(name, node)).await.unwrap();
     }
     let refused = "node one can only evict pods with spec.nodeName set to itself";
-    for (name, expected) in [("own", ""), ("other", refused), ("gone", refused)] {
+    for (name, expected) in [("own", ""), ("other", refused), ("gone", GONE)] {
         assert_eq!(site.operate::<Pod>(name, "eviction", json!({})).await, expected, "{name}");
     }
 }

@@ -85,7 +85,8 @@ pub(super) fn merge_in_order(
         (None, Some(change)) => change.into_iter().filter_map(without_directives).collect(),
     };
     all_of_a_kind?;
-    let arranged = order::arrange(merged, &positions(&wanted, key)?, &server?, key)?;
+    let wanted = order::wanted_positions(&wanted, key)?;
+    let arranged = order::arrange(merged, &wanted, &server?, key)?;
     object.insert(name.to_owned(), Tree::Array(arranged));
     Ok(())
 }

@@ -98,6 +98,15 @@ fn weave(others: Vec<Placed>, front: Vec<Placed>) -> Vec<Tree> {
 /// The first position of each item, by its identity.
 pub(super) type Positions = HashMap<String, usize>;
 
+/// The positions in a `$setElementOrder`, whose items are compared with those of the list.
+pub(super) fn wanted_positions(wanted: &[Tree], key: Option<&str>) -> Result<Positions, PatchError> {
+    let other = wanted.iter().position(|item| key.is_some() && !item.is_object());
+    match other {
+        Some(at) => Err(PatchError::Contradiction(format!("value for key {at} is not a map"))),
+        None => positions(wanted, key),
+    }
+}
+
 /// The positions of the items in a list.
 pub(super) fn positions(items: &[Tree], key: Option<&str>) -> Result<Positions, PatchError> {
     let mut positions = HashMap::with_capacity(items.len());

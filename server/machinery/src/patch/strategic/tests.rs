@@ -199,6 +199,7 @@ fn errors_are_of_the_right_class() {
             "containers": [{"name": "b"}, {"name": "a"}],
         }),
         json!({"$setElementOrder/containers": [{"image": "x"}]}),
+        json!({"$setElementOrder/containers": ["x"]}),
         json!({"$setElementOrder/containers": "x"}),
         json!({"$patch": "other"}),
         json!({"$patch": 1}),
@@ -212,6 +213,10 @@ fn errors_are_of_the_right_class() {
     assert_eq!(
         apply(json!({"containers": [{"image": "x"}]})).to_string(),
         "map: map[image:x] does not contain declared merge key: name"
+    );
+    assert_eq!(
+        apply(json!({"$setElementOrder/containers": ["x"]})).to_string(),
+        "value for key 0 is not a map"
     );
     let nested = super::apply(
         &json!({"metadata": {"finalizers": []}}),

@@ -4,8 +4,8 @@ use orch_runtime::{
     object::{self, ObjectType, SetDefaults, Validate},
     path::Path, presence,
     resource_def::{
-        GroupVersionDef, Lifecycle, NameFormat, ResourceDef, Scope, Stability,
-        UpdateCheck, Verb,
+        GroupVersionDef, Lifecycle, MetadataRules, NameFormat, ResourceDef, Scope,
+        Stability, UpdateCheck, Verb,
     },
     rule, scalar::{ByteString, Duration, IntOrString, Quantity, Time},
     text_enum::{self, TextEnum},
@@ -844,6 +844,7 @@ pub static DRAFT_RESOURCE: ResourceDef = ResourceDef {
     create_on_update: false,
     unconditional_update: true,
     update_checks: UpdateCheck::USUAL,
+    metadata_rules: MetadataRules::All,
     counts_generation: false,
     delete_returns_object: false,
     columns: &[],

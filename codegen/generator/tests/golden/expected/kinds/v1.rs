@@ -4,9 +4,9 @@ use orch_runtime::{
     object::{self, ObjectType, SetDefaults, Validate},
     path::Path, presence, release::Release,
     resource_def::{
-        BodyKind, ColumnDef, ColumnValue, GroupVersionDef, Lifecycle, NameFormat,
-        Replacement, ResourceDef, ScaleDef, Scope, SelectableField, Stability,
-        SubresourceDef, UpdateCheck, Verb,
+        BodyKind, ColumnDef, ColumnValue, GroupVersionDef, Lifecycle, MetadataRules,
+        NameFormat, Replacement, ResourceDef, ScaleDef, Scope, SelectableField,
+        Stability, SubresourceDef, UpdateCheck, Verb,
     },
     rule, type_def::{FieldDef, ListSemantics, PatchStrategy, Scalar, Shape, TypeDef},
 };
@@ -123,6 +123,7 @@ pub static MACHINE_RESOURCE: ResourceDef = ResourceDef {
     create_on_update: true,
     unconditional_update: false,
     update_checks: UpdateCheck::USUAL,
+    metadata_rules: MetadataRules::Afterwards,
     counts_generation: true,
     delete_returns_object: true,
     columns: &[

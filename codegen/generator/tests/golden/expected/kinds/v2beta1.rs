@@ -2,8 +2,8 @@ use orch_runtime::{
     field_error::Validation, object::{self, ObjectType, SetDefaults, Validate},
     path::Path, presence,
     resource_def::{
-        GroupVersionDef, Lifecycle, NameFormat, ResourceDef, Scope, Stability,
-        UpdateCheck, Verb,
+        GroupVersionDef, Lifecycle, MetadataRules, NameFormat, ResourceDef, Scope,
+        Stability, UpdateCheck, Verb,
     },
     type_def::{FieldDef, Scalar, Shape, TypeDef},
 };
@@ -77,6 +77,7 @@ pub static PING_RESOURCE: ResourceDef = ResourceDef {
     create_on_update: false,
     unconditional_update: true,
     update_checks: UpdateCheck::USUAL,
+    metadata_rules: MetadataRules::All,
     counts_generation: false,
     delete_returns_object: false,
     columns: &[],

@@ -3,8 +3,8 @@ use orch_runtime::{
     object::{self, ObjectType, SetDefaults, Validate},
     path::Path, presence,
     resource_def::{
-        ConversionDef, GroupVersionDef, Lifecycle, NameFormat, ResourceDef, Scope,
-        Stability, UpdateCheck, Verb,
+        ConversionDef, GroupVersionDef, Lifecycle, MetadataRules, NameFormat,
+        ResourceDef, Scope, Stability, UpdateCheck, Verb,
     },
     rule, type_def::{FieldDef, Scalar, Shape, TypeDef},
 };
@@ -84,6 +84,7 @@ pub static GADGET_RESOURCE: ResourceDef = ResourceDef {
     create_on_update: false,
     unconditional_update: true,
     update_checks: UpdateCheck::USUAL,
+    metadata_rules: MetadataRules::All,
     counts_generation: false,
     delete_returns_object: false,
     columns: &[],
