@@ -69,7 +69,8 @@ const ROUTES: &[(&str, Handler)] = &[
     ("/", |documents, _| Some(documents.root_paths.serve())),
     ("/version", |documents, _| Some(documents.version.serve())),
     ("/version/", |documents, _| Some(documents.version.serve())),
-    ("/metrics", |documents, _| Some(metrics(&documents.metrics))),
+    ("/metrics", |documents, _| Some(metrics(documents.metrics.text()))),
+    ("/metrics/slis", |documents, _| Some(metrics(documents.health.outcomes()))),
     ("/api", |documents, parts| documents.discovery.serve(parts)),
     ("/api/{*below}", |documents, parts| documents.discovery.serve(parts)),
     ("/api/", |documents, parts| documents.discovery.serve(parts)),
@@ -112,7 +113,7 @@ const ROUTES: &[(&str, Handler)] = &[
 ];
 
 /// Paths other than discovery and health, for the list at `/`.
-pub const LISTED: &[&str] = &["/metrics", "/openapi/v2", "/openapi/v3", "/version"];
+pub const LISTED: &[&str] = &["/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/version"];
 
 /// The router of the documents; `own` answers all other paths.
 pub fn router(documents: Documents, own: Router) -> Router {
@@ -187,8 +188,8 @@ fn text(text: String) -> Response {
     (headers, text).into_response()
 }
 
-fn metrics(metrics: &Metrics) -> Response {
-    match metrics.text() {
+fn metrics(text: prometheus::Result<String>) -> Response {
+    match text {
         Ok(text) => {
             let content_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
             ([(header::CONTENT_TYPE, content_type)], Body::from(text)).into_response()

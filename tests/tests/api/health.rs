@@ -107,3 +107,21 @@ async fn readiness_tells_of_a_controller_that_lags() {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
+
+/// Operators compute from it how available the server was.
+#[tokio::test]
+async fn outcomes_of_checks_are_counted() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    for _ in 0..3 {
+        admin.get("/livez/ping").await;
+    }
+    let text = admin.get("/metrics/slis").await.text();
+    for line in [
+        r#"kubernetes_healthcheck{name="ping",type="livez"} 1"#,
+        r#"kubernetes_healthchecks_total{name="ping",status="success",type="livez"} "#,
+    ] {
+        assert!(text.contains(&format!("\n{line}")), "{line} is not in {text}");
+    }
+    server.without_credentials().get("/metrics/slis").await.refused(403, "Forbidden");
+}

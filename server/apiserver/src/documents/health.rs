@@ -20,6 +20,9 @@ use axum::{
 };
 use http::{HeaderValue, StatusCode, header};
 
+mod outcomes;
+
+use self::outcomes::Outcomes;
 use crate::request::query::Query;
 
 /// What a probe asks about.
@@ -58,6 +61,7 @@ pub fn is_probe(path: &str) -> bool {
 #[derive(Clone, Debug)]
 pub struct Checks {
     entries: Arc<RwLock<Vec<Check>>>,
+    outcomes: Outcomes,
     /// Until when `/livez` does not wait for steps of the start.
     patient_until: Instant,
 }
@@ -99,7 +103,8 @@ impl Checks {
     /// The check `ping` alone, which always passes. For so long after now, steps of the start that are not
     /// finished are no reason for `/livez` to fail.
     pub fn new(grace_period: Duration) -> Self {
-        let checks = Checks { entries: Arc::default(), patient_until: Instant::now() + grace_period };
+        let (entries, outcomes) = (Arc::default(), Outcomes::new());
+        let checks = Checks { entries, outcomes, patient_until: Instant::now() + grace_period };
         checks.register("ping", Probe::ALL, || Ok(()));
         checks
     }
@@ -180,10 +185,30 @@ impl Checks {
                 check.run = Arc::new(|| Ok(()));
             }
         }
+        for check in &mut checks {
+            self.count_runs(probe, check);
+        }
         match single {
             None => Some(answer_all(probe, &checks, query)),
             Some(single) => checks.iter().find(|check| *check.name == *single).map(answer_one),
         }
+    }
+
+    /// What checks have told until now, as text.
+    ///
+    /// # Errors
+    /// Where it cannot be written as text.
+    pub fn outcomes(&self) -> prometheus::Result<String> {
+        self.outcomes.text()
+    }
+
+    fn count_runs(&self, probe: Probe, check: &mut Check) {
+        let (outcomes, name, run) = (self.outcomes.clone(), Arc::clone(&check.name), Arc::clone(&check.run));
+        check.run = Arc::new(move || {
+            let outcome = run();
+            outcomes.count(&name, probe, outcome.is_ok());
+            outcome
+        });
     }
 
     /// The probe's checks, copied so that none runs under the lock.
