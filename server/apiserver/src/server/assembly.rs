@@ -20,7 +20,7 @@ use orch_kinds::sources::{policies, standing};
 use orch_listener::{ListenError, Listener};
 use orch_registry::{
     admission::AdmissionChain, catalog::Catalog, continue_token::TokenKey, core::Core, objects::Objects,
-    read::index::CatalogIndexer,
+    read::index::CatalogIndexer, stored::completed,
 };
 use orch_runtime::resource_def::ResourceDef;
 use orch_storage::{Indexer, Sealing, Storage, SystemClock};
@@ -242,6 +242,7 @@ impl Server {
         };
         let indexer: Arc<dyn Indexer> = Arc::new(CatalogIndexer::new(&catalog));
         storage.index_by(&indexer);
+        completed::complete(&catalog, &storage);
         Ok(Objects::new(catalog, storage))
     }
 
