@@ -168,6 +168,10 @@ tables! {
 /// another server has written can have them; `orch-api` tests these rules.
 const ABOUT_TWO_ADDRESSES: [&str; 2] = ["clusterIP", "ipFamily"];
 
+/// Told at a field that other kinds have too, so its causes count as those of their rules. The table of
+/// revisions breaks it.
+const AT_A_COMMON_NAME: &str = "apps.v1.ControllerRevision.data fn revision_data";
+
 /// Each rule that a schema file states, or leaves to a function, is broken by some table.
 #[test]
 fn every_stated_rule_is_broken() {
@@ -175,11 +179,12 @@ fn every_stated_rule_is_broken() {
         table();
     }
     let unbroken = stated::Stated::read().unbroken(&ask::causes());
-    let expected = ABOUT_TWO_ADDRESSES.map(|what| {
+    let about_addresses = ABOUT_TWO_ADDRESSES.map(|what| {
         format!(
             "core.v1.ServiceSpec told as `: must be set to 'SingleStack' when releasing the secondary {what}`"
         )
     });
+    let expected: Vec<_> = [AT_A_COMMON_NAME.to_owned()].into_iter().chain(about_addresses).collect();
     assert_eq!(unbroken, expected, "no table breaks these rules");
 }
 

@@ -85,7 +85,7 @@ pub fn labels_and_annotations() {
     ]);
 }
 
-/// These kinds have no rules of their own for metadata; two of them do not look at it before all else is right.
+/// These kinds have no rules of their own for metadata, and two of them look at it when all else is right.
 pub fn kinds_with_the_common_rules_alone() {
     let kinds = [
         ("Lease", "/spec/leaseDurationSeconds", json!(0), true),
@@ -101,7 +101,8 @@ pub fn kinds_with_the_common_rules_alone() {
         assert_eq!(errors(kind, &labelled).len(), 1, "{kind}");
         let told = errors(kind, &with(&labelled, pointer, wrong));
         let of_metadata = told.iter().filter(|error| error.starts_with("metadata.labels")).count();
-        assert_eq!((told.len(), of_metadata), if is_told_beside { (2, 1) } else { (1, 0) }, "{kind}: {told:?}");
+        let expected = if is_told_beside { (2, 1) } else { (1, 0) };
+        assert_eq!((told.len(), of_metadata), expected, "{kind}: {told:?}");
     }
 }
 

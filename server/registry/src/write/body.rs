@@ -91,8 +91,8 @@ fn respell(cx: &RequestContext<'_>, expected: &Expected<'_>, tree: &mut Tree) {
     }
 }
 
-/// Checks texts that stand for something else. The typed object never has those that this path does not write,
-/// and is made of the others only when the stored object has been looked at: too late for the answer.
+/// Checks texts that stand for something else. The typed object never has those that this path does not
+/// write, and is made of the others only when the stored object has been looked at: too late for the answer.
 fn check_texts(expected: &Expected<'_>, tree: &Tree) -> Result<(), String> {
     scalars::check_fields(tree, expected.type_def, |name| name != "metadata")
 }
