@@ -127,7 +127,7 @@ impl Sources {
         Ok(Loaded { authentication, certificate, administrator })
     }
 
-    /// The same while the server runs: the administrator's kubeconfig and the keys of tokens are replaced too.
+    /// The same while the server runs; replaces the administrator's kubeconfig and the keys of tokens too.
     fn load_again(&self, now: SystemTime, address: SocketAddr) -> Result<Loaded, StartError> {
         let (loaded, keys) = (self.load(now)?, self.token_keys.read()?);
         let trust = loaded.certificate.authority.as_deref();
