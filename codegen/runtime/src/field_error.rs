@@ -299,7 +299,6 @@ impl<'v> Validation<'v> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn bodies_are_the_standard_ones() {

@@ -37,8 +37,8 @@ pub struct WriteInfo<'a> {
     pub now: Time,
 }
 
-/// What a kind adds to the stages of a write, with objects of the type `T`. Every step has a default that does
-/// nothing.
+/// What a kind adds to the stages of a write, with objects of the type `T`. Every step has a default that
+/// does nothing.
 pub trait Behaviour<T: ?Sized>: Send + Sync + 'static {
     /// Drops the fields whose gates are off from what the client sent; a kind may drop more, or less. `old`
     /// is the stored object, `def` the type of both.

@@ -134,7 +134,7 @@ fn write(node: &Node, depth: usize, is_schema: bool, lines: usize, out: &mut Str
     }
 }
 
-/// Whether the map under a key is a schema: a field, or what a keyword holds. The names of fields are not schemas.
+/// Whether the map under a key is a schema: that of a field, or what a keyword holds.
 fn holds_schema(key: &str, is_schema: bool) -> bool {
     !is_schema || matches!(key, "items" | "additionalProperties" | "propertyNames")
 }

@@ -1,5 +1,5 @@
-//! Who may have an answer: limits, authentication, impersonation, the request's turn, authorization, memory. The
-//! order is that of [`layers`](super).
+//! Who may have an answer: limits, authentication, impersonation, the request's turn, authorization, memory.
+//! The order is that of [`layers`](super).
 
 use std::{
     pin::pin,

@@ -1,5 +1,7 @@
 //! What is exported, and that requests cannot add series.
 
+use std::time::UNIX_EPOCH;
+
 use orch_runtime::resource_def::Verb;
 
 use super::*;

@@ -3,7 +3,10 @@
 use orch_api::core::v1::ConfigMap;
 use orch_registry::error::{ApiError, Result};
 
-use crate::controller::{Action, Context, Controller, ObjectKey};
+use crate::{
+    controller::{Action, Context, Controller},
+    key::ObjectKey,
+};
 
 const LABEL: &str = "example.com/seen";
 
