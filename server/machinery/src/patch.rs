@@ -8,8 +8,11 @@
 
 pub mod json;
 pub mod merge;
+mod outcome;
 pub mod shown;
 pub mod strategic;
+
+pub use outcome::outcome;
 
 /// Why a patch cannot be applied. Each variant has its own status code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

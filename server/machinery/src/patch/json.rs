@@ -78,6 +78,20 @@ enum Operation {
     Wrong(String),
 }
 
+impl Operation {
+    fn paths(&self) -> impl Iterator<Item = &Pointer> {
+        let (one, other) = match self {
+            Operation::Add { path, .. }
+            | Operation::Remove { path }
+            | Operation::Replace { path, .. }
+            | Operation::Test { path, .. } => (Some(path), None),
+            Operation::Move { from, path } | Operation::Copy { from, path } => (Some(from), Some(path)),
+            Operation::Wrong(_) => (None, None),
+        };
+        one.into_iter().chain(other)
+    }
+}
+
 impl JsonPatch {
     /// Reads a patch. Errors in single operations are reported only when they are applied.
     pub fn parse(bytes: &[u8], limits: &Limits, patch_limits: &JsonPatchLimits) -> Result<Self, PatchError> {
@@ -158,6 +172,30 @@ impl JsonPatch {
             | Operation::Copy { .. }
             | Operation::Wrong(_) => None,
         })
+    }
+
+    /// The names and indexes of a result that the operations have passed, as an object in objects; null where
+    /// they have ended.
+    pub fn passed(&self, result: &Tree) -> Tree {
+        let mut passed = Tree::Object(TreeMap::new());
+        for path in self.operations.iter().flat_map(Operation::paths) {
+            let (mut at, mut there) = (&mut passed, result);
+            for token in path.tokens() {
+                let below = match there {
+                    Tree::Object(map) => map.get(&*token),
+                    Tree::Array(items) => token.parse().ok().and_then(|index: usize| items.get(index)),
+                    _ => None,
+                };
+                if at.is_null() {
+                    *at = Tree::Object(TreeMap::new());
+                }
+                // No more is passed than there is.
+                let (Some(below), Tree::Object(names)) = (below, at) else { break };
+                there = below;
+                at = names.entry(token.into_owned()).or_insert(Tree::Null);
+            }
+        }
+        passed
     }
 
     /// The object after all operations.

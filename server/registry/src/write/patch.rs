@@ -10,7 +10,7 @@ use orch_machinery::{
     patch::{
         PatchError,
         json::{JsonPatch, JsonPatchLimits},
-        merge,
+        merge, outcome,
         shown::listing,
         strategic,
     },
@@ -184,7 +184,8 @@ impl Patch {
     fn bad_result(&self, attempt: Attempt<'_>, patched: &Tree, why: &str) -> ApiError {
         let shown = match &self.content {
             Content::Strategic(document) => listing(document),
-            Content::Merge(_) | Content::Json(_) => patched.to_string(),
+            Content::Merge(document) => outcome(patched, attempt.target.body_type(), document),
+            Content::Json(patch) => outcome(patched, attempt.target.body_type(), &patch.passed(patched)),
         };
         let mut violations = Validation::new(attempt.cx.core.vocabulary());
         violations.push(FieldError::invalid(&Path::ROOT.field("patch"), &shown, why));
