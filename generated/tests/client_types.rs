@@ -53,8 +53,6 @@ const LEFT_OUT_WHEN_EMPTY: &[(&str, &str)] = &[
     ("apps.v1.ControllerRevision", "data"),
     // It has a default, so it is never empty.
     ("core.v1.ServicePort", "targetPort"),
-    // Newer client libraries leave it out too, and only templates have no timestamp.
-    ("meta.v1.ObjectMeta", "creationTimestamp"),
 ];
 
 /// Fields that the published schemas describe differently.

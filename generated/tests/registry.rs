@@ -92,18 +92,19 @@ fn every_field_survives_the_way_through_the_types() {
 
 #[test]
 fn an_empty_object_is_written_as_by_client_libraries() {
+    let unborn = json!({"creationTimestamp": null});
     let no_rules = json!({"resourceRules": [], "nonResourceRules": [], "incomplete": false});
     let unhealthy =
         json!({"disruptionsAllowed": 0, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0});
     for (kind, expected) in [
-        ("ConfigMap", json!({"metadata": {}})),
-        ("Secret", json!({"metadata": {}, "type": "Opaque"})),
-        ("Namespace", json!({"metadata": {}, "spec": {}, "status": {}})),
-        ("Lease", json!({"metadata": {}, "spec": {}})),
-        ("PodDisruptionBudget", json!({"metadata": {}, "spec": {}, "status": unhealthy})),
-        ("SelfSubjectReview", json!({"metadata": {}, "status": {"userInfo": {}}})),
-        ("SelfSubjectRulesReview", json!({"metadata": {}, "spec": {}, "status": no_rules})),
-        ("TokenReview", json!({"metadata": {}, "spec": {}, "status": {"user": {}}})),
+        ("ConfigMap", json!({"metadata": unborn})),
+        ("Secret", json!({"metadata": unborn, "type": "Opaque"})),
+        ("Namespace", json!({"metadata": unborn, "spec": {}, "status": {}})),
+        ("Lease", json!({"metadata": unborn, "spec": {}})),
+        ("PodDisruptionBudget", json!({"metadata": unborn, "spec": {}, "status": unhealthy})),
+        ("SelfSubjectReview", json!({"metadata": unborn, "status": {"userInfo": {}}})),
+        ("SelfSubjectRulesReview", json!({"metadata": unborn, "spec": {}, "status": no_rules})),
+        ("TokenReview", json!({"metadata": unborn, "spec": {}, "status": {"user": {}}})),
     ] {
         let mut object = (resource(kind).from_tree)(json!({})).unwrap();
         object.set_defaults();

@@ -197,6 +197,8 @@ pub struct Field {
     /// Whether an empty value is left out when written. Strings, lists and maps: true unless said otherwise;
     /// other values: false unless said otherwise (`x-orch-omit-empty`). Always false for required fields.
     pub omit_empty: bool,
+    /// Whether a time that is absent is written, as null (`x-orch-omit-empty: false`).
+    pub null_when_absent: bool,
     /// Constant default.
     pub default: Option<serde_json::Value>,
     /// `x-orch-default: {fn: name}`: a hand-written Rust function of that name.

@@ -58,6 +58,9 @@ pub struct FieldDef {
     pub omit_empty: bool,
     /// Whether `null` is a value of its own, distinct from being absent.
     pub nullable: bool,
+    /// Whether it is written as `null` where it is left out (`x-orch-omit-empty: false` of a time). It is no
+    /// value of its own.
+    pub null_when_absent: bool,
     /// Accepted on writes, never stored or returned (`x-orch-write-only`).
     pub write_only: bool,
     /// The constant that the field holds where it is left out, as JSON text.
@@ -80,6 +83,7 @@ impl FieldDef {
         required: false,
         omit_empty: false,
         nullable: false,
+        null_when_absent: false,
         write_only: false,
         default: None,
         patch: PatchStrategy::DEFAULT,

@@ -88,7 +88,7 @@ pub(crate) static OBJECT_META: TypeDef = TypeDef {
         string("uid"),
         string("resourceVersion"),
         scalar("generation", Scalar::Int64),
-        FieldDef { nullable: true, ..scalar("creationTimestamp", Scalar::Time) },
+        FieldDef { null_when_absent: true, ..scalar("creationTimestamp", Scalar::Time) },
         scalar("deletionTimestamp", Scalar::Time),
         field("labels", map(STRING_ITEM)),
         field("annotations", map(STRING_ITEM)),

@@ -5,7 +5,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, OnceLock},
+    sync::{Arc, OnceLock, atomic::AtomicBool},
 };
 
 use orch_machinery::{gated::GatedFields, meta};
@@ -84,6 +84,9 @@ pub struct ServedResource {
     pub forms: Arc<[Form]>,
     /// How an object in its form begins; see [`stored`](crate::stored).
     pub prefix: String,
+    /// Whether some of its objects are stored without what is written by now; see
+    /// [`completed`](crate::stored::completed).
+    pub(crate) has_incomplete: AtomicBool,
     empty: OnceLock<Tree>,
     gated: OnceLock<GatedFields>,
     /// `ConfigMap` or `Lease.coordination.k8s.io`: how messages of invalid objects name the kind.
@@ -322,6 +325,7 @@ impl Catalog {
             group_resource,
             group_kind: suffixed(def.kind),
             group,
+            has_incomplete: AtomicBool::new(false),
             empty: OnceLock::new(),
             gated: OnceLock::new(),
         })

@@ -4,6 +4,7 @@
 //! begins with `{"kind":...,"apiVersion":...,`, and a newline. The store inserts the revision when a write
 //! commits. An item of a list is the stored form without that beginning and without the braces.
 
+pub mod completed;
 mod converted;
 mod fields;
 mod labels;
@@ -14,7 +15,7 @@ use bytes::Bytes;
 use orch_machinery::{
     json::{
         Limits, check_cost,
-        decode::decode,
+        decode::decode_stored,
         encode::{encode, encode_for_store, encode_owned},
     },
     managed_fields,
@@ -121,8 +122,7 @@ pub fn tree_of(resource: &ServedResource, object: &Object) -> Result<Tree> {
 /// # Errors
 /// Why they are not an object of the kind, for the log.
 pub fn tree_of_bytes(def: &ResourceDef, bytes: &[u8]) -> Result<Tree, String> {
-    let decoded = decode(bytes, def.type_def, &Limits::STORED);
-    decoded.map(|decoded| decoded.tree).map_err(|error| error.to_string())
+    decode_stored(bytes, def.type_def).map_err(|error| error.to_string())
 }
 
 /// The stored bytes of an object, in the form of the resource.
@@ -132,7 +132,7 @@ pub fn tree_of_bytes(def: &ResourceDef, bytes: &[u8]) -> Result<Tree, String> {
 pub fn bytes_of<'o>(resource: &ServedResource, object: &'o Object) -> Result<&'o Bytes> {
     let stored = object.value().map_err(|error| unreadable(resource, object, &error))?;
     if is_in_form(resource, stored) {
-        return Ok(stored);
+        return Ok(completed::bytes_of(resource, object).unwrap_or(stored));
     }
     converted::bytes_of(resource, object).map_err(|error| unreadable(resource, object, &error))
 }
@@ -179,13 +179,14 @@ pub fn at_revision(resource: &ServedResource, object: &Object, revision: Revisio
     Ok(transient(resource.def.type_def, &tree, None))
 }
 
-/// Whether an object is stored in the version in which the server writes it now.
+/// Whether an object is stored in the version in which the server writes it now, with all that it writes.
 ///
 /// # Errors
 /// 500 where its stored bytes are damaged.
 pub fn is_in_storage_version(resource: &ServedResource, object: &Object) -> Result<bool> {
     let stored = object.value().map_err(|error| unreadable(resource, object, &error))?;
-    Ok(stored.starts_with(resource.stored().prefix.as_bytes()))
+    let stored_as = resource.stored();
+    Ok(stored.starts_with(stored_as.prefix.as_bytes()) && completed::bytes_of(stored_as, object).is_none())
 }
 
 /// The members of a stored object without its type and its braces; `None` for a damaged one.

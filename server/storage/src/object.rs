@@ -74,6 +74,11 @@ impl Object {
         self.memo.get_or_init(|| init(self))
     }
 
+    /// What [`memo`](Object::memo) keeps of type `T`, if somebody has asked for it.
+    pub fn known<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.memo.get()
+    }
+
     /// Says that a value of [`memo`](Object::memo) holds this many bytes. They count as memory of the history
     /// while the state is in memory because of that: from when it is replaced until that event is forgotten.
     pub fn memo_grows(&self, bytes: usize) {

@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 const VOLATILE_KEYS: &[&str] = &[
     "auditID",
     "continue",
-    "creationTimestamp",
     "deletionTimestamp",
     "lastTransitionTime",
     "observedGeneration",

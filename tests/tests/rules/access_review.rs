@@ -49,7 +49,7 @@ pub fn a_review_has_one_subject_and_one_question() {
             "SubjectAccessReview",
             "/metadata/name",
             json!("a"),
-            vec!["metadata: Invalid value: {\"name\":\"a\"}: must be empty"],
+            vec!["metadata: Invalid value: {\"creationTimestamp\":null,\"name\":\"a\"}: must be empty"],
         ),
         ("SelfSubjectAccessReview", "/spec", json!({}), vec![thing]),
         (
@@ -64,14 +64,17 @@ pub fn a_review_has_one_subject_and_one_question() {
             "SelfSubjectAccessReview",
             "/metadata/labels",
             json!({"a": "b"}),
-            vec!["metadata: Invalid value: {\"labels\":{\"a\":\"b\"}}: must be empty"],
+            vec!["metadata: Invalid value: {\"creationTimestamp\":null,\"labels\":{\"a\":\"b\"}}: must be empty"],
         ),
         ("LocalSubjectAccessReview", "/metadata/namespace", json!("n"), vec![]),
         (
             "LocalSubjectAccessReview",
             "/metadata",
             json!({"namespace": "n", "name": "a"}),
-            vec!["metadata: Invalid value: {\"name\":\"a\"}: must be empty except for namespace"],
+            vec![
+                "metadata: Invalid value: {\"creationTimestamp\":null,\"name\":\"a\"}: must be empty except \
+                 for namespace",
+            ],
         ),
         (
             "LocalSubjectAccessReview",

@@ -75,6 +75,7 @@ fn field_def(emitter: &Emitter<'_>, field: &Field) -> TokenStream {
         ("required", field.required),
         ("omit_empty", omit_empty),
         ("nullable", field.usage.nullable),
+        ("null_when_absent", field.null_when_absent),
         ("write_only", field.write_only),
     ]
     .into_iter()

@@ -86,6 +86,7 @@ impl Lowering<'_, '_> {
             required: false,
             accepts_empty: false,
             omit_empty: false,
+            null_when_absent: false,
             default: Some(serde_json::json!({})),
             default_fn: None,
             tag: written.iter().any(|field| field.tag.is_some()).then_some(1),
@@ -115,6 +116,7 @@ impl Lowering<'_, '_> {
             // Settled when the shapes of all types are known.
             accepts_empty: false,
             omit_empty: false,
+            null_when_absent: false,
             default: schema.default.as_ref().map(crate::source::Node::to_json),
             default_fn: schema.default_function.as_ref().map(|default| default.function.value.clone()),
             tag: schema.tag.as_ref().map(|tag| tag.value),

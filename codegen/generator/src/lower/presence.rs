@@ -1,4 +1,5 @@
-//! What of a field depends on the shape behind names: whether empty is left out, and which prose it inherits.
+//! What of a field depends on the shape behind names: whether it is left out where it is empty or absent, and
+//! which prose it inherits.
 
 use crate::{
     diagnostic::Diagnostics,
@@ -17,24 +18,36 @@ enum Empty {
     Never,
 }
 
-/// Settles `omit_empty` and inherited descriptions of all fields.
+/// What is settled of a field.
+struct Settled {
+    omit_empty: bool,
+    null_when_absent: bool,
+    description: String,
+}
+
+/// Settles `omit_empty`, `null_when_absent` and inherited descriptions of all fields.
 pub(super) fn settle(model: &mut Model, written: &[&Schema], diagnostics: &mut Diagnostics) {
     for (index, schema) in written.iter().enumerate() {
         let TypeKind::Object(object) = &model.types[index].kind else { continue };
-        let settled: Vec<(bool, String)> = object
+        let settled: Vec<Settled> = object
             .fields
             .iter()
             .map(|field| {
                 let mut properties = schema.properties.iter().flat_map(|properties| &properties.0);
                 let property =
                     properties.find(|(name, _)| name.value == field.name).map(|(_, schema)| schema);
-                (omit_empty(model, field, property, diagnostics), description(model, field))
+                Settled {
+                    omit_empty: omit_empty(model, field, property, diagnostics),
+                    null_when_absent: null_when_absent(model, field, property),
+                    description: description(model, field),
+                }
             })
             .collect();
         let TypeKind::Object(object) = &mut model.types[index].kind else { continue };
-        for (field, (omit, description)) in object.fields.iter_mut().zip(settled) {
-            field.omit_empty = omit;
-            field.description = description;
+        for (field, settled) in object.fields.iter_mut().zip(settled) {
+            field.omit_empty = settled.omit_empty;
+            field.null_when_absent = settled.null_when_absent;
+            field.description = settled.description;
         }
     }
 }
@@ -57,6 +70,13 @@ fn omit_empty(model: &Model, field: &Field, written: Option<&Schema>, diagnostic
         return false;
     }
     asked.value
+}
+
+/// Times have no empty value: to leave out none of them is to write null.
+fn null_when_absent(model: &Model, field: &Field, written: Option<&Schema>) -> bool {
+    let asked = written.and_then(|schema| schema.omit_empty.as_ref());
+    let is_time = || matches!(model.resolve(&field.usage), Resolved::Scalar(Shape::Time | Shape::MicroTime));
+    !field.required && asked.is_some_and(|asked| !asked.value) && is_time()
 }
 
 fn empty(model: &Model, usage: &Usage) -> Empty {

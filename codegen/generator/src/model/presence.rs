@@ -45,6 +45,9 @@ impl Field {
         if self.required {
             return Presence { optional: self.usage.nullable, omitted: Omitted::Never };
         }
+        if self.null_when_absent {
+            return Presence { optional: true, omitted: Omitted::Never };
+        }
         match model.resolve(&self.usage) {
             Resolved::Object(..) if is_empty_object(self.default.as_ref()) => PLAIN,
             Resolved::Enum(..) | Resolved::Any => ABSENT,

@@ -80,7 +80,7 @@ fn empty_texts_are_accepted_where_type_file_or_rule_says_so() {
 fn presence_follows_the_schema() {
     let always = json!({
         "text": "", "mayBeEmpty": "", "number": 0, "object": {}, "list": [], "colour": "", "time": null,
-        "nullableText": null, "defaultObject": {},
+        "nullableText": null, "explicitTime": null, "defaultObject": {},
     });
     assert_eq!(write(&Presence::default()), always);
     assert_eq!(write(&read::<Presence>(&json!({}))), always);
@@ -95,6 +95,7 @@ fn presence_follows_the_schema() {
         "nullableText",
         "optionalText",
         "explicitText",
+        "explicitTime",
         "optionalNumber",
         "zeroIsAbsent",
         "optionalFlag",

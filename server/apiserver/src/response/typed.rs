@@ -1,7 +1,7 @@
 //! Objects as trees with their types, in the form that the client asked for: what the binary formats are
 //! written from.
 
-use orch_machinery::json::{Limits, decode::decode};
+use orch_machinery::json::decode::decode_stored;
 use orch_meta::meta::v1::OBJECT_META_TYPE;
 use orch_registry::{
     answer::List,
@@ -48,8 +48,8 @@ static METADATA_TYPE: TypeDef = TypeDef {
 /// # Errors
 /// 500 where it cannot be read.
 pub fn read(form: &Form, resource: &ServedResource, def: &'static TypeDef, stored: &[u8]) -> Result<Typed> {
-    let read = decode(stored, def, &Limits::STORED);
-    let tree = read.map_err(|error| ApiError::internal("a stored object cannot be read", error))?.tree;
+    let read = decode_stored(stored, def);
+    let tree = read.map_err(|error| ApiError::internal("a stored object cannot be read", error))?;
     let Form::Metadata(api_version) = form else { return Ok(Typed { tree, def }) };
     let mut whole = partial(resource, tree);
     let metadata = whole.get_mut("metadata").map_or_else(|| json!({}), Tree::take);

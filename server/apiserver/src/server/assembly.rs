@@ -19,6 +19,7 @@ use orch_kinds::sources::{policies, standing};
 use orch_listener::{ListenError, Listener};
 use orch_registry::{
     admission::AdmissionChain, catalog::Catalog, core::Core, objects::Objects, read::index::CatalogIndexer,
+    stored::completed,
 };
 use orch_runtime::resource_def::ResourceDef;
 use orch_storage::{Indexer, Sealing, Storage, SystemClock};
@@ -232,6 +233,7 @@ impl Server {
         };
         let indexer: Arc<dyn Indexer> = Arc::new(CatalogIndexer::new(&catalog));
         storage.index_by(&indexer);
+        completed::complete(&catalog, &storage);
         Ok(Objects::new(catalog, storage))
     }
 

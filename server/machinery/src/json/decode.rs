@@ -20,7 +20,7 @@ use serde::de::{DeserializeSeed as _, Deserializer};
 
 use self::{
     location::Location,
-    seed::{Context, Target, TreeSeed},
+    seed::{Absent, Context, Target, TreeSeed},
 };
 use super::{
     Limits,
@@ -105,6 +105,14 @@ pub fn decode(bytes: &[u8], def: &'static TypeDef, limits: &Limits) -> Result<De
     read(bytes, Target::Root(def), *limits)
 }
 
+/// Reads a stored object of type `def`, in the form in which it is answered: what is written as null where it
+/// is absent is there, also where an older build stored the object without it.
+pub fn decode_stored(bytes: &[u8], def: &'static TypeDef) -> Result<Tree, DecodeError> {
+    let limits = Limits::STORED;
+    read_within(bytes, Target::Root(def), limits, Absent::Null, &mut Budget::of(limits))
+        .map(|decoded| decoded.tree)
+}
+
 /// Reads a document without a type, such as a patch.
 pub fn decode_any(bytes: &[u8], limits: &Limits) -> Result<Tree, DecodeError> {
     decode_any_strict(bytes, limits).map(|decoded| decoded.tree)
@@ -121,13 +129,13 @@ pub(crate) fn decode_embedded(
     limits: &Limits,
     budget: &mut Budget,
 ) -> Result<Tree, DecodeError> {
-    read_within(bytes, Target::Any, *limits, budget).map(|decoded| decoded.tree)
+    read_within(bytes, Target::Any, *limits, Absent::LeftOut, budget).map(|decoded| decoded.tree)
 }
 
 /// Reads a tree, such as the result of a patch, as if it were a document: unknown fields are dropped and
 /// reported (in the order of names), types are checked, `null` gets its meaning.
 pub fn decode_tree(tree: Tree, def: &'static TypeDef, limits: &Limits) -> Result<Decoded, DecodeError> {
-    walk(tree, Target::Root(def), *limits, &mut Budget::of(*limits))
+    walk(tree, Target::Root(def), *limits, Absent::LeftOut, &mut Budget::of(*limits))
 }
 
 /// What sources of other formats are told of a field of bytes: its text is base64.
@@ -139,22 +147,24 @@ pub(crate) fn decode_from<'de, D: Deserializer<'de>>(
     def: Option<&'static TypeDef>,
     limits: &Limits,
 ) -> Result<Decoded, DecodeError> {
-    walk(source, def.map_or(Target::Any, Target::Root), *limits, &mut Budget::of(*limits))
+    let target = def.map_or(Target::Any, Target::Root);
+    walk(source, target, *limits, Absent::LeftOut, &mut Budget::of(*limits))
 }
 
 fn read(bytes: &[u8], target: Target, limits: Limits) -> Result<Decoded, DecodeError> {
-    read_within(bytes, target, limits, &mut Budget::of(limits))
+    read_within(bytes, target, limits, Absent::LeftOut, &mut Budget::of(limits))
 }
 
 fn read_within(
     bytes: &[u8],
     target: Target,
     limits: Limits,
+    absent: Absent,
     budget: &mut Budget,
 ) -> Result<Decoded, DecodeError> {
     let text = document(bytes)?;
     let mut source = serde_json::Deserializer::from_str(&text);
-    let decoded = walk(&mut source, target, limits, budget)?;
+    let decoded = walk(&mut source, target, limits, absent, budget)?;
     match source.end() {
         Ok(()) => Ok(decoded),
         Err(error) => Err(trailing(&text, &error)),
@@ -175,12 +185,13 @@ fn walk<'de, D>(
     source: D,
     target: Target,
     limits: Limits,
+    absent: Absent,
     budget: &mut Budget,
 ) -> Result<Decoded, DecodeError>
 where
     D: Deserializer<'de>,
 {
-    let mut cx = Context::new(limits, *budget);
+    let mut cx = Context::new(limits, absent, *budget);
     let result = TreeSeed { target, cx: &mut cx, at: &Location::ROOT }.deserialize(source);
     *budget = cx.budget;
     match (result, cx.error) {

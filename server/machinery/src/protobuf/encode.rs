@@ -174,7 +174,9 @@ fn empty(
     let cannot_be_absent = (field.required && !field.nullable) || field.omit_empty;
     match shape {
         // Null is the zero time: no required field holds a time that may be absent.
-        Shape::Scalar(Scalar::Time | Scalar::MicroTime) if field.required => out.message(tag, |_| Ok(())),
+        Shape::Scalar(Scalar::Time | Scalar::MicroTime) if field.required || field.null_when_absent => {
+            out.message(tag, |_| Ok(()))
+        }
         Shape::Any if field.required => out.message(tag, |_| Ok(())),
         Shape::Object(def) if cannot_be_absent => {
             out.message(tag, |out| message(&TreeMap::new(), def, None, out))

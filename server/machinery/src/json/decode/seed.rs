@@ -18,6 +18,7 @@ use crate::json::{
 /// What one pass collects.
 pub(super) struct Context {
     max_depth: usize,
+    absent: Absent,
     /// What is left of the limits.
     pub(super) budget: Budget,
     /// The bytes of all texts in `strict`.
@@ -29,9 +30,10 @@ pub(super) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(limits: Limits, budget: Budget) -> Self {
+    pub(super) fn new(limits: Limits, absent: Absent, budget: Budget) -> Self {
         Context {
             max_depth: limits.effective_depth(),
+            absent,
             budget,
             strict_bytes: 0,
             strict: Vec::new(),
@@ -71,6 +73,15 @@ impl Context {
             Ok(())
         }
     }
+}
+
+/// What the tree has of a field that is absent, but is written all the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Absent {
+    /// Nothing: what is read is what was sent.
+    LeftOut,
+    /// Null, as the answers have it.
+    Null,
 }
 
 /// The type that a value must have.
@@ -354,6 +365,11 @@ fn read_object<'de, A: MapAccess<'de>>(
             map.remove(&name);
         } else {
             map.insert(name, value);
+        }
+    }
+    if cx.absent == Absent::Null {
+        for field in def.fields.iter().filter(|field| field.null_when_absent) {
+            map.entry(field.name.to_owned()).or_insert(Tree::Null);
         }
     }
     Ok(Tree::Object(map))

@@ -96,13 +96,22 @@ fn null_is_absent_or_empty() {
             r#"{"data":{"k":null},"binaryData":{"b":null}}"#,
             json!({"data": {"k": ""}, "binaryData": {"b": ""}}),
         ),
-        (r#"{"metadata":{"creationTimestamp":null}}"#, json!({"metadata": {"creationTimestamp": null}})),
+        (r#"{"metadata":{"creationTimestamp":null}}"#, json!({"metadata": {}})),
         (r#"{"metadata":{"finalizers":["a",null]}}"#, json!({"metadata": {"finalizers": ["a", ""]}})),
         (r#"{"metadata":{"ownerReferences":[null]}}"#, json!({"metadata": {"ownerReferences": [{}]}})),
         (r#"{"any":{"a":null,"b":[null]}}"#, json!({"any": {"a": null, "b": [null]}})),
     ];
     for (body, expected) in cases {
         assert_eq!(bag(body).unwrap().tree, expected, "{body}");
+    }
+}
+
+#[test]
+fn stored_objects_have_the_nulls_that_are_written() {
+    let time = r#"{"metadata":{"creationTimestamp":"2024-01-02T03:04:05Z"}}"#;
+    let null = r#"{"metadata":{"creationTimestamp":null}}"#;
+    for (stored, expected) in [(r#"{"metadata":{}}"#, null), (null, null), (time, time), ("{}", "{}")] {
+        assert_eq!(decode_stored(stored.as_bytes(), &BAG).unwrap().to_string(), expected);
     }
 }
 

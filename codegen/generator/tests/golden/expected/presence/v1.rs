@@ -138,6 +138,9 @@ pub struct Presence {
     /// An empty text is kept.
     #[serde(rename = "explicitText", skip_serializing_if = "Option::is_none")]
     pub explicit_text: Option<String>,
+    /// Null when absent.
+    #[serde(rename = "explicitTime")]
+    pub explicit_time: Option<Time>,
     /// Zero is kept.
     #[serde(rename = "optionalNumber", skip_serializing_if = "Option::is_none")]
     pub optional_number: Option<i32>,
@@ -216,6 +219,7 @@ impl std::fmt::Debug for Presence {
             .field("nullable_text", &self.nullable_text)
             .field("optional_text", &self.optional_text)
             .field("explicit_text", &self.explicit_text)
+            .field("explicit_time", &self.explicit_time)
             .field("optional_number", &self.optional_number)
             .field("zero_is_absent", &self.zero_is_absent)
             .field("optional_flag", &self.optional_flag)
@@ -328,6 +332,12 @@ pub static PRESENCE_TYPE: TypeDef = TypeDef {
             ..FieldDef::PLAIN
         },
         FieldDef {
+            name: "explicitTime",
+            shape: Shape::Scalar(Scalar::Time),
+            null_when_absent: true,
+            ..FieldDef::PLAIN
+        },
+        FieldDef {
             name: "optionalNumber",
             shape: Shape::Scalar(Scalar::Int32),
             ..FieldDef::PLAIN
@@ -406,7 +416,7 @@ pub static PRESENCE_TYPE: TypeDef = TypeDef {
         },
     ],
     by_name: &[
-        5, 18, 15, 9, 13, 4, 1, 7, 2, 3, 19, 12, 14, 16, 10, 17, 8, 21, 0, 6, 20, 11,
+        5, 19, 16, 9, 10, 14, 4, 1, 7, 2, 3, 20, 13, 15, 17, 11, 18, 8, 22, 0, 6, 21, 12,
     ],
     atomic: false,
     size: size_of::<Presence>(),
