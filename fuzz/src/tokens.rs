@@ -78,9 +78,9 @@ static SERVER: LazyLock<(Authentication, String)> = LazyLock::new(|| {
         warn_after: None,
     };
     let token = tokens.issue(&grant).expect("the key signs");
-    let methods: Vec<Box<dyn Authenticator>> = vec![
-        Box::new(ServiceAccountAuthenticator::new(tokens, Box::new(Everything), &KUBERNETES)),
-        Box::new(BootstrapTokenAuthenticator::new(Box::new(Everything))),
+    let methods: Vec<Arc<dyn Authenticator>> = vec![
+        Arc::new(ServiceAccountAuthenticator::new(tokens, Box::new(Everything), &KUBERNETES)),
+        Arc::new(BootstrapTokenAuthenticator::new(Box::new(Everything))),
     ];
     (Authentication::from_methods(methods, false), token)
 });

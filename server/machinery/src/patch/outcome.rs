@@ -90,7 +90,8 @@ mod tests {
         let with = |data: &str, metadata: &str| {
             format!(r#"{{"apiVersion":"v1","data":{{"k":{data}}},"kind":"Bag","metadata":{{{metadata}}}}}"#)
         };
-        let apart = with("5", &format!(r#""name":"a",{SAME},{OWNERS}"#));
+        let alone = format!(r#""name":"a",{SAME},{OWNERS}"#);
+        let (apart, escaped) = (with("5", &alone), with(r#""\u003c""#, &alone));
         let passed = with(r#""v""#, &format!(r#""labels":{{"a":5,"b":"1"}},{OWNERS},"name":"a""#));
         let entries = r#""managedFields":[{"apiVersion":"v","manager":5}]"#;
         let brought = with(r#""v""#, &format!(r#"{SAME},{entries},"name":"a""#));
@@ -98,7 +99,7 @@ mod tests {
             (json!({"data": {"k": 5}}), apart.as_str()),
             (json!({"metadata": {"labels": {"a": 5}}}), &passed),
             (json!({"metadata": {"managedFields": [{"manager": 5, "apiVersion": "v"}]}}), &brought),
-            (json!(["<"]), r#"["\u003c"]"#),
+            (json!({"data": {"k": "<"}}), &escaped),
         ] {
             let result = merge::apply(&current(), &patch).unwrap();
             assert_eq!(outcome(&result, &BAG, &patch), expected);
