@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(families.len(), metrics.desc().len());
         for family in &families {
             let metric = &family.get_metric()[0];
-            let value = metric.get_gauge().value().max(metric.get_counter().value());
+            let value = metric.get_gauge().get_value().max(metric.get_counter().get_value());
             assert!(value > 0.0 || family.name() == "process_cpu_seconds_total", "{}", family.name());
         }
     }
