@@ -66,13 +66,14 @@ impl Parts {
         informers.finish();
         // The first caller finds a server that is ready. One that does not become so says why at `/readyz`.
         let _ = timeout(CONTROLLER_PATIENCE, monitor.all_watch()).await;
-        tokio::select! {
-            () = Box::pin(answering(Arc::clone(&app), stopping)) => {}
-            // Each further answer would be wrong.
-            why = app.core.storage().lost() => {
-                tracing::error!(%why, "the server ends, so that a start reads everything anew");
-                return Err(StartError::Runtime(format!("the server cannot go on: {why}")));
-            }
+        let lost = tokio::select! {
+            () = Box::pin(answering(Arc::clone(&app), stopping)) => None,
+            // Each further answer would be wrong: nothing is finished, and only what happened is recorded.
+            why = app.core.storage().lost() => Some(why),
+        };
+        if let Some(why) = &lost {
+            tracing::error!(%why, "the server ends, so that a start reads everything anew");
+            tasks.abort_all();
         }
         while tasks.join_next().await.is_some() {}
         if let Some(audit) = &app.audit {
@@ -80,6 +81,9 @@ impl Parts {
         }
         if let Some(tracer) = &app.tracer {
             tracer.flush(TRACE_PATIENCE).await;
+        }
+        if let Some(why) = lost {
+            return Err(StartError::Runtime(format!("the server cannot go on: {why}")));
         }
         let closed = app.core.storage().shutdown().await;
         // From here on another process can use the data directory.
