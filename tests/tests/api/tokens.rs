@@ -263,7 +263,7 @@ async fn keys_rotate_without_a_restart() {
     // What is no key changes nothing.
     std::fs::write(&signing, "no key").unwrap();
     hang_up(&server);
-    server.logged("stay as they were read before").await;
+    server.logged("what this file held before stays in force").await;
     whoami(&server, &old).await.expect(201);
     // A new key signs, and the old one is accepted.
     std::fs::write(&signing, &second).unwrap();

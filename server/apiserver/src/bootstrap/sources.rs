@@ -239,8 +239,10 @@ struct InForce {
 impl InForce {
     /// Reads each of the files again, and returns what is wrong with some.
     fn read_again(&self, sources: &Sources, address: SocketAddr, now: SystemTime) -> Vec<StartError> {
-        let mut errors = self.recognize(sources);
-        errors.extend([self.serve(sources, address, now), sign(sources)].into_iter().filter_map(Result::err));
+        let outcomes = [sign(sources), self.serve(sources, address, now)];
+        let mut errors: Vec<StartError> = outcomes.into_iter().filter_map(Result::err).collect();
+        // Last: watches are judged anew when this changes, by all that was read.
+        errors.extend(self.recognize(sources));
         errors
     }
 
