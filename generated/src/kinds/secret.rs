@@ -24,7 +24,9 @@ mod tests {
         }))
         .unwrap();
         secret.merge_string_data();
-        let expected = serde_json::json!({"metadata": {"creationTimestamp": null}, "data": {"a": "MQ==", "b": "dHdv", "c": ""}});
+        let expected = serde_json::json!({
+            "metadata": {"creationTimestamp": null}, "data": {"a": "MQ==", "b": "dHdv", "c": ""},
+        });
         assert_eq!(serde_json::to_value(&secret).unwrap(), expected);
     }
 }

@@ -80,7 +80,8 @@ pub async fn handle(
     let audit = RequestAudit::new(&app, &connection, &audit_id, started);
     let trace = app.tracer.as_ref().and_then(|tracer| tracer.begin(&parts.headers, started));
     let mut response = match trace {
-        None => measured(&app, &connection, &parts, body, &audit, started).await,
+        // Pinned where it is made, so that it is not copied.
+        None => pin!(measured(&app, &connection, &parts, body, &audit, started)).await,
         Some(trace) => {
             Box::pin(within(trace, measured(&app, &connection, &parts, body, &audit, started))).await
         }

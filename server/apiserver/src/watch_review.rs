@@ -12,8 +12,8 @@
 //! so that it never needs more than a twentieth of a processor.
 //!
 //! Another server that is asked may be slow, and a caller may choose what it is asked. So each credential is
-//! judged by itself, and holds up no other one. A round ends after ten seconds; watches that it did not come to
-//! are the first ones of the next.
+//! judged by itself, and holds up no other one. A round ends after ten seconds; watches that it did not come
+//! to are the first ones of the next.
 
 use std::{
     collections::HashMap,

@@ -111,8 +111,8 @@ impl Authentication {
         Ok(Self::from_methods(methods, config.anonymous))
     }
 
-    /// Reads the files again. Where one has errors, which are returned, what it held before stays in force, and
-    /// the others count all the same: a withdrawn credential must not stay because of another file.
+    /// Reads the files again. Where one has errors, which are returned, what it held before stays in force,
+    /// and the others count all the same: a withdrawn credential must not stay because of another file.
     pub fn read_again(
         &self,
         config: &AuthenticationConfig,
@@ -158,7 +158,7 @@ impl Authentication {
     /// How tokens were looked up and judged, by all methods that remember some.
     pub fn lookups(&self) -> LookupCounts {
         let mut counts = LookupCounts::default();
-        for method in self.methods.iter().filter_map(|method| method.lookups()) {
+        for method in self.methods.iter().filter_map(Authenticator::lookups) {
             counts += &method;
         }
         counts

@@ -68,8 +68,8 @@ impl OutboundError {
         }
     }
 
-    /// Whether the target is not there. An answer of any status, or none in time, may be owed to what was asked:
-    /// whoever chooses the questions must not decide whether those of others are put.
+    /// Whether the target is not there. An answer of any status, or none in time, may be owed to what was
+    /// asked: whoever chooses the questions must not decide whether those of others are put.
     pub fn is_absence(&self) -> bool {
         matches!(self, Self::Connect(_))
     }

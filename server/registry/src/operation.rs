@@ -42,8 +42,8 @@ pub trait Operation: Send + Sync + 'static {
     /// The type of the body.
     type Body: DeserializeOwned + Send;
 
-    /// Older versions of the body's group. A body of one of them is read as one of today's, which has the same
-    /// fields.
+    /// Older versions of the body's group. A body of one of them is read as one of today's, which has the
+    /// same fields.
     const OLDER_VERSIONS: &'static [&'static str] = &[];
 
     /// Does what the body asks for.

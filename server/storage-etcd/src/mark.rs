@@ -1,8 +1,9 @@
 //! Whether etcd still has the writes that this server has told of. One that was restored from a copy has
 //! forgotten the newest ones, and gives their revisions to others.
 //!
-//! A watch cannot tell: it waits for revisions of the future without a word. But each write has an entry in the
-//! journal with an id of its own, so the newest entry that was seen, read at its revision, is the same one.
+//! A watch cannot tell: it waits for revisions of the future without a word. But each write has an entry in
+//! the journal with an id of its own, so the newest entry that was seen, read at its revision, is the same
+//! one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

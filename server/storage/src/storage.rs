@@ -186,8 +186,8 @@ impl Storage {
         self.store.is_shared()
     }
 
-    /// Returns, with the reason, when the store no longer has what it has told: a server has to end then, and to
-    /// begin anew.
+    /// Returns, with the reason, when the store no longer has what it has told: a server has to end then, and
+    /// to begin anew.
     pub async fn lost(&self) -> Arc<str> {
         self.store.lost().await
     }

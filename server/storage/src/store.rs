@@ -64,8 +64,8 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
-    /// Returns, with the reason, when the store no longer has what it has told: whoever serves from it has to end,
-    /// and to begin anew. Never, unless somebody else can take something away from it.
+    /// Returns, with the reason, when the store no longer has what it has told: whoever serves from it has to
+    /// end, and to begin anew. Never, unless somebody else can take something away from it.
     fn lost(&self) -> BoxFuture<'_, Arc<str>> {
         Box::pin(std::future::pending())
     }

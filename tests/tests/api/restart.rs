@@ -149,9 +149,7 @@ async fn tokens_are_read_again_without_a_restart() {
     // A file that cannot be read changes nothing.
     std::fs::write(&file, "tok-late,\n").unwrap();
     hang_up(&server);
-    while !server.log().contains("stay as they were read before") {
-        tokio::task::yield_now().await;
-    }
+    server.logged("what this file held before stays in force").await;
     late.get("/version").await.expect(200);
     server.admin().get(CONFIG_MAPS).await.expect(200);
     // A token that was removed is refused; service accounts and the administrator do not depend on the file.

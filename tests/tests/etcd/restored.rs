@@ -1,5 +1,5 @@
-//! An etcd that was restored from a copy has lost writes that were answered. What its servers have in memory is
-//! wrong from then on, so they end, and begin anew.
+//! An etcd that was restored from a copy has lost writes that were answered. What its servers have in memory
+//! is wrong from then on, so they end, and begin anew.
 
 use orch_tests::objects::{CONFIG_MAPS, config_map, names};
 

@@ -22,6 +22,7 @@ const SPELLED_IN_CODE: &[(&str, &str)] = &[
         "server/apiserver/src/documents/discovery/aggregated.rs",
         "clients ask by this name in every vocabulary",
     ),
+    ("server/apiserver/src/documents/health/outcomes.rs", "metrics have these names in every vocabulary"),
     ("server/machinery/src/apply/migrate.rs", "the annotation of clients has this name in every vocabulary"),
 ];
 

@@ -178,8 +178,8 @@ fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
 
 /// Reads the files again at SIGHUP, within a minute after one of them has changed, and when certificates of
 /// the server's own authority are to be made anew, until the server stops. The administrator's kubeconfig
-/// follows, for a server that listens on `address`, and `trust` is told the authority that clients need.
-/// What is `lasting` has no files here and stays as it is. Where a file has errors, what was read from it before
+/// follows, for a server that listens on `address`, and `trust` is told the authority that clients need. What
+/// is `lasting` has no files here and stays as it is. Where a file has errors, what was read from it before
 /// stays in force, and the error is logged; the other files count all the same.
 ///
 /// # Errors

@@ -20,8 +20,8 @@ pub fn check(parts: &Parts) -> Result<()> {
     }
 }
 
-/// Whether there are only characters of hosts and ports (RFC 3986 section 3.2). A host may be empty: that is how
-/// a client says that the URL has none.
+/// Whether there are only characters of hosts and ports (RFC 3986 section 3.2). A host may be empty: that is
+/// how a client says that the URL has none.
 fn is_host(value: &HeaderValue) -> bool {
     value.as_bytes().iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:[]".contains(byte))
 }

@@ -97,7 +97,7 @@ impl Server {
             FromFiles::read(&self.config)?;
         let Asking { mut lasting, followed: issuers } = asking;
         let Opened { listener, address, own_service, controllers, prepared, trust, objects } =
-            self.open(entrance, &encryption).await?;
+            Box::pin(self.open(entrance, &encryption)).await?;
         let Prepared { authentication, tokens, continue_key, tls, sources, site, .. } = prepared;
         let (tls, storage) = (Arc::new(ArcSwap::new(tls)), objects.storage().clone());
 

@@ -1,8 +1,8 @@
 //! A proxy in front of the server that authenticates users itself, and names them in headers.
 //!
 //! Headers count only on a connection whose client certificate is from an authority for proxies, which is
-//! none of the authorities for users, or has an allowed common name. On all others they mean nothing. A request
-//! of the proxy without a user is judged by its other credentials.
+//! none of the authorities for users, or has an allowed common name. On all others they mean nothing. A
+//! request of the proxy without a user is judged by its other credentials.
 
 use std::{
     collections::BTreeMap,
@@ -62,8 +62,8 @@ impl ProxyAuthenticator {
             let key =
                 |anchor: &TrustAnchor<'_>| [anchor.subject.to_vec(), anchor.subject_public_key_info.to_vec()];
             if anchors.iter().any(|proxy| users.iter().any(|user| key(user) == key(proxy))) {
-                let problem = "one of its authorities is for users too, each of whom could say to be anybody: \
-                               use another one, or name the proxies with --requestheader-allowed-names";
+                let problem = "one of its authorities is for users too, who could say to be anybody: use another \
+                               one, or name the proxies with --requestheader-allowed-names";
                 return Err(AuthError::TrustBundle { path: ca_file, problem: problem.to_owned() });
             }
         }

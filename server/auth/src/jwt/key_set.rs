@@ -53,8 +53,8 @@ struct Entry {
 }
 
 impl KeySet {
-    /// Reads a document. Keys of other types and for other purposes, and what is no key, are left out: a set may
-    /// have keys that are not for this server.
+    /// Reads a document. Keys of other types and for other purposes, and what is no key, are left out: a set
+    /// may have keys that are not for this server.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         let document: Result<Document, _> = serde_json::from_slice(text);
         let entries = document.map_err(|error| format!("the keys are not in the right form: {error}"))?.keys;

@@ -6,8 +6,8 @@ use orch_runtime::Tree;
 /// What there is under a name.
 pub(super) enum Present {
     Nothing,
-    /// It stays as it is: one damaged object must not keep a server from starting, because an operator removes it
-    /// with that server.
+    /// It stays as it is: one damaged object must not keep a server from starting, because an operator
+    /// removes it with that server.
     Damaged,
     Object(Tree),
 }

@@ -1,4 +1,5 @@
-//! The labels of an object, kept with it once they were needed: lists and watches look at those of many objects.
+//! The labels of an object, kept with it once they were needed: lists and watches look at those of many
+//! objects.
 
 use crate::stored;
 
@@ -6,8 +7,8 @@ use crate::stored;
 const AFTER_KEY: char = '\u{1}';
 const AFTER_VALUE: char = '\0';
 
-/// All of them in one allocation, sorted by key. An object may have tens of thousands, and a selector has many
-/// requirements for each of many watches, so a key is found in logarithmic time.
+/// All of them in one allocation, sorted by key. An object may have tens of thousands, and a selector has
+/// many requirements for each of many watches, so a key is found in logarithmic time.
 #[derive(Debug)]
 pub(super) struct Labels(Box<str>);
 
@@ -29,7 +30,7 @@ impl Labels {
         // Whole entries. The one in the middle is looked at.
         let mut rest = &*self.0;
         while let Some(last) = rest.len().checked_sub(1) {
-            let start = rest[..last].as_bytes()[..last / 2].iter().rposition(|byte| *byte == 0);
+            let start = rest.as_bytes()[..last / 2].iter().rposition(|byte| *byte == 0);
             let start = start.map_or(0, |end| end + 1);
             let end = start + rest[start..].find(AFTER_VALUE)?;
             let (known, value) = rest[start..end].split_once(AFTER_KEY)?;

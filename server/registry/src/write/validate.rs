@@ -43,7 +43,9 @@ pub fn validate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
     behaviour.validate(object, old, &write_info(attempt), violations);
     let found = violations.take_errors();
     let told = metadata_errors::told(resource.def.metadata_rules, old.is_none(), found);
-    told.into_iter().for_each(|error| violations.push(error));
+    for error in told {
+        violations.push(error);
+    }
     refuse_violations(attempt, draft)?;
     behaviour.normalize(&mut *draft.object);
     Ok(())

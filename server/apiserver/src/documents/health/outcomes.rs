@@ -1,5 +1,5 @@
-//! What health checks have told, as `/metrics/slis` shows it: from these series operators compute how available
-//! the server was. Their names are those of the reference.
+//! What health checks have told, as `/metrics/slis` shows it: from these series operators compute how
+//! available the server was. Their names are those of the reference.
 
 use prometheus::{IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
 

@@ -19,8 +19,8 @@ use crate::controller::Action;
 
 const DANGLING: &str = "Dangling";
 
-/// How often a server writes the condition of one flow schema in a minute at most. Somebody who sees it otherwise,
-/// such as another server, writes it back each time.
+/// How often a server writes the condition of one flow schema in a minute at most. Somebody who sees it
+/// otherwise, such as another server, writes it back each time.
 const MOST_WRITES: usize = 6;
 const MINUTE: Duration = Duration::from_mins(1);
 
@@ -35,7 +35,9 @@ impl Writes {
         let written = all.entry(schema.into()).or_default();
         written.retain(|time| now.duration_since(*time) < MINUTE);
         match written.front() {
-            Some(first) if written.len() >= MOST_WRITES => Some(MINUTE - now.duration_since(*first)),
+            Some(first) if written.len() >= MOST_WRITES => {
+                Some((*first + MINUTE).saturating_duration_since(now))
+            }
             _ => {
                 written.push_back(now);
                 None
