@@ -20,7 +20,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -76,6 +76,8 @@ pub struct Fairness {
     plan: ArcSwap<Plan>,
     /// The number of the plan: most requests need not look at the plan itself.
     number: AtomicU64,
+    /// Whether a plan is being made: its news are taken already, and the plan is not there yet.
+    is_planning: AtomicBool,
     /// The bits of the fair fraction of the last adjustment.
     fair_fraction: AtomicU64,
     /// By the names of their levels. Also held while a plan is made.
@@ -115,6 +117,7 @@ impl Fairness {
             headers,
             plan,
             number,
+            is_planning: AtomicBool::new(false),
             fair_fraction,
             gates: Mutex::new(gates),
         }
@@ -122,7 +125,8 @@ impl Fairness {
 
     /// Where a request belongs. `users` are those of the connection.
     pub fn place(&self, users: &RememberedUsers, user: &Arc<UserInfo>, what: What<'_>) -> Option<Placed> {
-        if self.source.has_news() {
+        // In this order: whoever takes the news says before that it makes a plan of them.
+        if self.source.has_news() || self.is_planning.load(Ordering::Acquire) {
             self.make_plan();
         }
         users.of(self.number.load(Ordering::Acquire), user, || self.plan.load_full()).place(what)
@@ -184,10 +188,12 @@ impl Fairness {
         gates
     }
 
+    /// Makes a plan of what is stored now, or waits until somebody else has made it.
     fn make_plan(&self) {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         // Somebody else may have made it while this one waited.
         if self.source.has_news() {
+            self.is_planning.store(true, Ordering::Release);
             let number = self.plan.load().number + 1;
             let plan = plan::make(
                 number,
@@ -200,6 +206,7 @@ impl Fairness {
             self.plan.store(Arc::new(plan));
             // Whoever sees the number finds the plan, or a newer one.
             self.number.store(number, Ordering::Release);
+            self.is_planning.store(false, Ordering::Release);
         }
     }
 }
