@@ -307,6 +307,23 @@ mod tests {
         assert_eq!(binding["subjects"].as_array().unwrap().len(), 3);
     }
 
+    /// An operator mends it with the server that starts.
+    #[tokio::test]
+    async fn a_role_that_cannot_be_read_keeps_no_other_from_being_made() {
+        let fixture = Fixture::new().await;
+        system_namespaces::ensure(&fixture.client).await.unwrap();
+        let name = fixture.resource::<ClusterRole>().storage_name.clone();
+        let key = orch_storage::Key::new(name, "", "view");
+        let body = orch_storage::Body::new("{".into(), 1);
+        let storage = fixture.client.core().storage();
+        storage.commit(orch_storage::Change::Create { key, body }).await.unwrap();
+        reconcile(&fixture.client).await.unwrap();
+        assert!(fixture.exists::<ClusterRoleBinding>(("", "cluster-admin")));
+        role(&fixture, "edit");
+        let resource = fixture.resource::<ClusterRole>();
+        assert!(fixture.client.get(resource, "", "view").is_err(), "it stays as it is");
+    }
+
     fn rule(verbs: &[&str], resources: &[&str], names: &[&str]) -> Tree {
         json!({"verbs": verbs, "apiGroups": [""], "resources": resources, "resourceNames": names})
     }
