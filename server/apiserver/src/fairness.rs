@@ -125,7 +125,7 @@ impl Fairness {
 
     /// Where a request belongs. `users` are those of the connection.
     pub fn place(&self, users: &RememberedUsers, user: &Arc<UserInfo>, what: What<'_>) -> Option<Placed> {
-        // In this order: whoever takes the news says before that it makes a plan of them.
+        // `is_planning` is read second: it is set before the news are taken.
         if self.source.has_news() || self.is_planning.load(Ordering::Acquire) {
             self.make_plan();
         }

@@ -68,7 +68,7 @@ impl OutboundError {
         }
     }
 
-    /// Whether the target is not there. An answer of any status, or none in time, may be owed to what was
+    /// Whether the target is not there. An answer of any status, or none in time, may be caused by what was
     /// asked: whoever chooses the questions must not decide whether those of others are put.
     pub fn is_absence(&self) -> bool {
         matches!(self, Self::Connect(_))

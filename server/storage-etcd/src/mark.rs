@@ -67,8 +67,8 @@ impl Mark {
         });
     }
 
-    /// Why nothing of this server can be trusted any more.
-    pub(crate) fn is_lost(&self) -> Option<Arc<str>> {
+    /// Why memory can no longer be trusted, where writes are lost.
+    pub(crate) fn loss(&self) -> Option<Arc<str>> {
         self.lost.borrow().clone()
     }
 

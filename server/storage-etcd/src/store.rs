@@ -37,7 +37,7 @@ pub(crate) struct Etcd {
 impl Store for Etcd {
     fn commit(&self, write: Write) -> BoxFuture<'_, Result<Committed, StoreError>> {
         Box::pin(async move {
-            self.untouched()?;
+            self.check_not_lost()?;
             let deadline = self.shared.deadline();
             let permit = timeout_at(deadline, Arc::clone(&self.writes).acquire_owned()).await;
             let permit = permit.map_err(|_| too_late())?.map_err(|_| StoreError::Closed)?;
@@ -61,14 +61,14 @@ impl Store for Etcd {
             if self.writes.is_closed() {
                 return Err(StoreError::Closed);
             }
-            self.untouched()?;
+            self.check_not_lost()?;
             let deadline = self.shared.deadline();
             let newest = timeout_at(deadline, self.barrier.newest()).await;
             let newest = newest.map_err(|_| {
                 let detail = "etcd has not told its newest write".into();
                 StoreError::Unreachable { detail }
             })??;
-            self.untouched()?;
+            self.check_not_lost()?;
             self.shared.reach(newest, deadline).await?;
             Ok(newest)
         })
@@ -112,7 +112,7 @@ impl Store for Etcd {
     }
 
     fn trouble(&self) -> Option<StoreError> {
-        self.untouched().err().or_else(|| self.barrier.failure())
+        self.check_not_lost().err().or_else(|| self.barrier.failure())
     }
 
     fn is_stale(&self, object: &Object) -> bool {
@@ -141,8 +141,8 @@ impl Store for Etcd {
 
 impl Etcd {
     /// An error where etcd has lost writes.
-    fn untouched(&self) -> Result<(), StoreError> {
-        self.shared.mark.is_lost().map_or(Ok(()), |detail| Err(StoreError::Unavailable { detail }))
+    fn check_not_lost(&self) -> Result<(), StoreError> {
+        self.shared.mark.loss().map_or(Ok(()), |detail| Err(StoreError::Unavailable { detail }))
     }
 }
 

@@ -45,7 +45,7 @@ async fn run(shared: &Shared, mut next: u64, updates: &mpsc::Sender<Told>) {
 /// Returns where nothing more can come.
 async fn follow(shared: &Shared, next: &mut u64, updates: &mpsc::Sender<Told>) -> Result<(), Failure> {
     shared.mark.check(shared.reader()).await?;
-    if shared.mark.is_lost().is_some() {
+    if shared.mark.loss().is_some() {
         return Ok(());
     }
     let mut changes = Changes::begin(&shared.client, &shared.keys, *next).await?;

@@ -246,7 +246,7 @@ impl InForce {
         errors
     }
 
-    /// Who callers are.
+    /// Reads the credentials of callers again.
     fn recognize(&self, sources: &Sources) -> Vec<StartError> {
         let before = self.authentication.load_full();
         let (read, errors) = before.read_again(&sources.authentication, sources.vocabulary);
@@ -254,7 +254,7 @@ impl InForce {
         errors.iter().map(|error| sources.told(error)).collect()
     }
 
-    /// What the server and its administrator show, and which authority clients need for that.
+    /// Reads, or makes anew, what the server and its administrator show; tells which authority counts.
     fn serve(&self, sources: &Sources, address: SocketAddr, now: SystemTime) -> Result<(), StartError> {
         let certificate = ServingCertificate::load(&sources.serving, &sources.authority, now)?;
         let administrator = sources.authority.administrator(now)?;
@@ -269,7 +269,7 @@ impl InForce {
     }
 }
 
-/// Keys of the tokens that the server issues.
+/// Reads the keys that sign tokens again.
 fn sign(sources: &Sources) -> Result<(), StartError> {
     if sources.tokens.replace_keys(sources.token_keys.read()?) {
         tracing::info!("tokens of service accounts are signed and accepted by other keys");
