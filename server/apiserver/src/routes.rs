@@ -114,9 +114,18 @@ fn negotiate(app: &App, head: &RequestHead<'_>, verb: Verb, target: &Target<'_>)
     Representation::negotiate(head, verb, target, media_types, meta_groups, *compresses)
 }
 
-/// Whether a write takes long to compute: what was sent is large, or the object that it changes.
+/// Whether a write takes long to compute: what was sent is large, the object that it changes, or what it reads.
 fn is_large(app: &App, head: &RequestHead<'_>, target: &Target<'_>, sent: &Body) -> bool {
-    weight::is_large(&sent.bytes, head.header(header::CONTENT_TYPE)) || is_stored_large(app, target)
+    weight::is_large(&sent.bytes, head.header(header::CONTENT_TYPE))
+        || is_stored_large(app, target)
+        || reads_much(app, target)
+}
+
+/// Whether an operation reads much of other objects.
+fn reads_much(app: &App, target: &Target<'_>) -> bool {
+    let operation =
+        target.subresource.and_then(|named| app.operations.operation(target.resource.def, named.name));
+    operation.is_some_and(|operation| operation.reads(&app.core, target) > weight::LARGE)
 }
 
 /// Whether an answer takes long to write: the object is large, and is asked for in another form or version

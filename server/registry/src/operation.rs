@@ -20,6 +20,7 @@ use serde::de::DeserializeOwned;
 use crate::{
     answer::Answer,
     context::RequestContext,
+    core::Core,
     error::{ApiError, Result},
     kind_name::KindName,
     options::WriteOptions,
@@ -45,6 +46,12 @@ pub trait Operation: Send + Sync + 'static {
     /// Older versions of the body's group. A body of one of them is read as one of today's, which has the
     /// same fields.
     const OLDER_VERSIONS: &'static [&'static str] = &[];
+
+    /// How many bytes of other objects than that of the target it reads. Where they are many, the request is
+    /// answered apart, so that it holds up no other.
+    fn reads(&self, _core: &Core, _target: &Target<'_>) -> usize {
+        0
+    }
 
     /// Does what the body asks for.
     fn perform<'a>(
@@ -77,6 +84,9 @@ pub trait Review<T: Kind>: Send + Sync + 'static {
 pub trait AnyOperation: Send + Sync {
     /// Older versions of the body's group that are read too.
     fn older_versions(&self) -> &'static [&'static str];
+
+    /// How many bytes of other objects it reads.
+    fn reads(&self, core: &Core, target: &Target<'_>) -> usize;
 
     /// Reads the body and does what it asks for.
     fn perform<'a>(&'a self, context: OperationContext<'a>, body: Tree) -> BoxFuture<'a, Result<Answer>>;
@@ -138,6 +148,10 @@ impl Operations {
 impl<O: Operation> AnyOperation for O {
     fn older_versions(&self) -> &'static [&'static str] {
         O::OLDER_VERSIONS
+    }
+
+    fn reads(&self, core: &Core, target: &Target<'_>) -> usize {
+        Operation::reads(self, core, target)
     }
 
     fn perform<'a>(&'a self, context: OperationContext<'a>, body: Tree) -> BoxFuture<'a, Result<Answer>> {

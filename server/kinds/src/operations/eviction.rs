@@ -4,6 +4,7 @@
 //! that the pod is gone.
 
 mod budget;
+mod covering;
 
 use futures_util::future::BoxFuture;
 use orch_api::{
@@ -15,6 +16,7 @@ use orch_machinery::meta::Meta;
 use orch_registry::{
     answer::Answer,
     context::RequestContext,
+    core::Core,
     error::{ApiError, Result},
     objects::Current,
     operation::{Operation, OperationContext},
@@ -38,6 +40,10 @@ impl Operation for Eviction {
 
     /// What tools that drain nodes sent before the group had its version 1.
     const OLDER_VERSIONS: &'static [&'static str] = &["v1beta1"];
+
+    fn reads(&self, core: &Core, target: &Target<'_>) -> usize {
+        covering::bytes(core, &target.namespace)
+    }
 
     fn perform<'a>(
         &'a self,
@@ -116,22 +122,22 @@ async fn evict(cx: &RequestContext<'_>, target: &Target<'_>, deletion: &Deletion
             done => return done,
         }
     };
-    let budgets = budget::of(cx, target, &pod)?;
+    let budgets = covering::of(cx, target, &pod).await?;
     match &budgets[..] {
         [] => remove(cx, target, deletion).await,
-        [only] if !is_ready(&pod) && budget::lets_unhealthy_go(only) => {
+        [only] if !is_ready(&pod) && only.lets_unhealthy_go => {
             // It must not have become ready since; this replaces the version that the client sent.
             let mut pinned = deletion.clone();
             pinned.options.resource_version = Some(pod.metadata.resource_version);
             match remove(cx, target, &pinned).await {
                 Err(ApiError::Conflict { .. }) if options.resource_version.is_none() => {
-                    Err(budget::being_processed(&only.metadata.name))
+                    Err(budget::being_processed(&only.name))
                 }
                 done => done,
             }
         }
         [only] => {
-            budget::take(cx, target, &only.metadata.name, options.dry_run).await?;
+            budget::take(cx, target, &only.name, options.dry_run).await?;
             remove(cx, target, deletion).await
         }
         _ => Err(ApiError::Unclassified(
@@ -261,5 +267,26 @@ mod tests {
         let exhausted = evict(&server, "q", "q").await.map(drop);
         assert!(matches!(exhausted, Err(ApiError::Disruption { retry_after: 0, .. })), "{exhausted:?}");
         assert!(!server.core.objects().is_absent(pods, NAMESPACE, "q"));
+    }
+
+    #[tokio::test]
+    async fn budgets_of_the_namespace_are_read_and_only_one_may_cover_the_pod() {
+        let server = TestServer::start().await;
+        let pods = server.resource::<Pod>();
+        let reads = |namespace| Eviction.reads(&server.core, &Target::item(pods, namespace, "p"));
+        assert_eq!(reads(NAMESPACE), 0);
+        running_pod(&server, "p").await;
+        for (name, app) in [("a", "a"), ("b", "other"), ("c", "a")] {
+            let budget = json!({
+                "metadata": {"name": name, "annotations": {"long": "x".repeat(200_000)}},
+                "spec": {"selector": {"matchLabels": {"app": app}}, "maxUnavailable": 1},
+            });
+            server.create::<PodDisruptionBudget>(NAMESPACE, budget).await.unwrap();
+        }
+        assert!(reads(NAMESPACE) > 600_000);
+        assert_eq!(reads("elsewhere"), 0);
+        let refused = evict(&server, "p", "p").await.map(drop);
+        assert!(matches!(refused, Err(ApiError::Unclassified(_))), "{refused:?}");
+        assert!(!server.core.objects().is_absent(pods, NAMESPACE, "p"));
     }
 }

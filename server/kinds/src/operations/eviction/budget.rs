@@ -1,13 +1,12 @@
-//! Disruption budgets: which ones cover a pod, and counting a disruption.
+//! Counting a disruption in the budget of a pod.
 
-use orch_api::{core::v1::Pod, meta::v1::Condition, policy::v1::PodDisruptionBudget};
+use orch_api::{meta::v1::Condition, policy::v1::PodDisruptionBudget};
 use orch_machinery::meta;
 use orch_registry::{
     context::RequestContext,
     error::{ApiError, Result},
     objects::Current,
     request::Target,
-    stored,
     write::server_change,
 };
 use orch_runtime::{
@@ -22,36 +21,6 @@ const PROCESSING_SECONDS: u32 = 10;
 const MAX_DISRUPTED_PODS: usize = 2000;
 const DISRUPTION_ALLOWED: &str = "DisruptionAllowed";
 const SYNC_FAILED: &str = "SyncFailed";
-
-/// The budgets that cover a pod.
-///
-/// # Errors
-/// 500 for a budget that cannot be read: it might forbid the eviction.
-pub(super) fn of(
-    cx: &RequestContext<'_>,
-    target: &Target<'_>,
-    pod: &Pod,
-) -> Result<Vec<PodDisruptionBudget>> {
-    let Some(budgets) = cx.core.catalog().served(PodDisruptionBudget::RESOURCE) else {
-        return Ok(Vec::new());
-    };
-    let snapshot = cx.core.objects().snapshot(budgets);
-    let mut covering = Vec::new();
-    for object in snapshot.in_namespace(&target.namespace) {
-        let budget = read(stored::tree_of(budgets, object)?)?;
-        if budget.spec.selector.as_ref().is_some_and(|selector| selector.selects(&pod.metadata.labels)) {
-            covering.push(budget);
-        }
-    }
-    Ok(covering)
-}
-
-/// Whether a pod that is not ready may be evicted without being counted.
-pub(super) fn lets_unhealthy_go(budget: &PodDisruptionBudget) -> bool {
-    let status = &budget.status;
-    budget.spec.unhealthy_pod_eviction_policy.as_deref() == Some("AlwaysAllow")
-        || (status.current_healthy >= status.desired_healthy && status.desired_healthy > 0)
-}
 
 /// 429: the controller of budgets has not seen the newest state.
 pub(super) fn being_processed(name: &str) -> ApiError {
