@@ -63,7 +63,7 @@ pub async fn answer(
             resource(app, caller, head, *verb, target, Ok(nothing())).await
         }
         Route::Resource(verb, target) => match Box::pin(read_body(app, &head, *verb, target, body)).await {
-            Ok(sent) if is_large(app, &head, target, &sent) => {
+            Ok(sent) if is_large(app, &head, *verb, target, &sent) => {
                 Box::pin(apart(app, caller.clone(), head, sent)).await
             }
             sent => resource(app, caller, head, *verb, target, sent).await,
@@ -114,10 +114,16 @@ fn negotiate(app: &App, head: &RequestHead<'_>, verb: Verb, target: &Target<'_>)
     Representation::negotiate(head, verb, target, media_types, meta_groups, *compresses)
 }
 
-/// Whether a write takes long to compute: what was sent is large, the object that it changes, or what it reads.
-fn is_large(app: &App, head: &RequestHead<'_>, target: &Target<'_>, sent: &Body) -> bool {
+/// Whether a write takes long to compute: what was sent is large, or what it changes or reads.
+fn is_large(app: &App, head: &RequestHead<'_>, verb: Verb, target: &Target<'_>, sent: &Body) -> bool {
+    let is_stored_large = || match verb {
+        Verb::DeleteCollection => {
+            app.core.objects().has_larger(target.resource, &target.namespace, weight::LARGE)
+        }
+        _ => is_stored_large(app, target),
+    };
     weight::is_large(&sent.bytes, head.header(header::CONTENT_TYPE))
-        || is_stored_large(app, target)
+        || is_stored_large()
         || reads_much(app, target)
 }
 

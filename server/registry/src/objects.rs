@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use orch_runtime::Tree;
-use orch_storage::{Key, Object, Revision, Snapshot, Storage};
+use orch_storage::{Key, Object, Revision, Scope, Snapshot, Storage};
 
 use crate::{
     catalog::{Catalog, ServedResource},
@@ -95,6 +95,13 @@ impl Objects {
     /// The bytes of the object of that name as it is stored; 0 where there is none.
     pub fn size(&self, resource: &ServedResource, namespace: &str, name: &str) -> usize {
         self.snapshot(resource).get(namespace, name).map_or(0, |object| object.value().map_or(0, Bytes::len))
+    }
+
+    /// Whether an object of that namespace, or of all where it is empty, has more bytes than that.
+    pub fn has_larger(&self, resource: &ServedResource, namespace: &str, bytes: usize) -> bool {
+        let snapshot = self.snapshot(resource);
+        let scope = if namespace.is_empty() { Scope::All } else { Scope::Namespace(namespace.into()) };
+        snapshot.in_scope(&scope, None).any(|object| object.size() > bytes)
     }
 
     /// Whether there is nothing under the name.

@@ -125,7 +125,21 @@ fn repeat(
     })
 }
 
-/// What clients ask for beside writes that create: of an object that is large already, and of the server
+/// A pod that runs, and a large disruption budget in its namespace, which covers others.
+async fn running_pod_beside_a_large_budget(client: &Client) {
+    let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    let mut pod = client.post(PODS, &pod).await.expect(201).json();
+    pod["status"]["phase"] = "Running".into();
+    client.put(&format!("{PODS}/p/status"), &pod).await.expect(200);
+    let entries = (0..5_000).map(|n| (format!("k{n}"), json!("x".repeat(30))));
+    let budget = json!({
+        "metadata": {"name": "b", "annotations": entries.collect::<serde_json::Map<_, _>>()},
+        "spec": {"selector": {"matchLabels": {"app": "other"}}, "maxUnavailable": 1},
+    });
+    client.post("/apis/policy/v1/namespaces/default/poddisruptionbudgets", &budget).await.expect(201);
+}
+
+/// What clients ask for beside writes that create: of objects that are large already, and of the server
 /// itself.
 #[tokio::test]
 async fn probes_are_answered_beside_updates_and_reviews() {
@@ -136,6 +150,7 @@ async fn probes_are_answered_beside_updates_and_reviews() {
         "resourceAttributes": {"verb": "get", "resource": "pods", "namespace": "default"}}});
     let token = json!({"spec": {"token": "x".repeat(100_000), "audiences": many}});
     let labels = json!({"metadata": {"labels": {"a": "b"}}, "data": {"k7": "y"}});
+    let (all, evictions) = (format!("{CONFIG_MAPS}?dryRun=All"), format!("{PODS}/p/eviction?dryRun=All"));
     let idle = TestServer::start().await;
     for (method, path, media_type, body) in [
         (Method::PUT, &*item, JSON, large_map()),
@@ -143,9 +158,12 @@ async fn probes_are_answered_beside_updates_and_reviews() {
         (Method::PATCH, &item, "application/merge-patch+json", labels),
         (Method::POST, "/apis/authorization.orch.io/v1/subjectaccessreviews", JSON, access),
         (Method::POST, "/apis/authentication.orch.io/v1/tokenreviews", JSON, token),
+        (Method::DELETE, &all, JSON, json!({})),
+        (Method::POST, &evictions, JSON, json!({"metadata": {"name": "p"}})),
     ] {
         let mut server = TestServer::start().await;
         server.admin().post(CONFIG_MAPS, &large_map()).await.expect(201);
+        running_pod_beside_a_large_budget(&server.admin()).await;
         let body = Bytes::from(body.to_string());
         let writers: Vec<_> = (0..4)
             .map(|_| {
