@@ -1,7 +1,7 @@
 //! Defaults that no schema can state; schema files call these functions by name
 //! (`x-orch-defaulter: volume`).
 
-mod image;
+pub mod image;
 mod node;
 mod pod;
 mod service;

@@ -138,37 +138,3 @@ fn is_extended(name: &str) -> bool {
     let counted = format!("{REQUESTS}{name}");
     !name.starts_with(REQUESTS) && constraint::qualified_name(&counted).is_empty()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{container_resource, deletion_cost};
-    use crate::ORCH;
-
-    #[test]
-    fn resources_of_containers_have_standard_names_or_prefixes() {
-        let of_containers = "must be a standard resource for containers";
-        let table: &[(&str, &[&str])] = &[
-            ("cpu", &[]),
-            ("hugepages-2Mi", &[]),
-            ("example.com/gpu", &[]),
-            ("requests.cpu", &[of_containers]),
-            ("requests.hugepages-2Mi", &[of_containers]),
-            ("disks", &["must be a standard resource type or fully qualified", of_containers]),
-            ("requests.example.com/gpu", &["doesn't follow extended resource name standard"]),
-        ];
-        for (name, faults) in table {
-            assert_eq!(container_resource(name, &ORCH), *faults, "{name}");
-        }
-        assert!(container_resource(&format!("{}/gpu", ORCH.label_domain), &ORCH).is_empty());
-    }
-
-    #[test]
-    fn costs_are_plain_numbers() {
-        for text in ["0", "5", "-5", "-05", "2147483647"] {
-            assert!(deletion_cost(text).is_empty(), "{text}");
-        }
-        for text in ["", "+5", "05", "x", "5x", "2147483648", "-"] {
-            assert!(!deletion_cost(text).is_empty(), "{text}");
-        }
-    }
-}

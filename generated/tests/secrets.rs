@@ -1,4 +1,4 @@
-//! Objects that hold secrets do not show them where they are printed.
+//! Objects that hold secrets do not show them where they are printed; the plain text of a secret becomes data.
 
 use orch_api::{
     authentication::v1::{TokenRequest, TokenReview},
@@ -33,4 +33,18 @@ fn secrets_are_not_printed() {
             assert!(!printed.contains(words), "{words} is in {printed}");
         }
     }
+}
+
+#[test]
+fn plain_text_wins_and_is_gone() {
+    let mut secret: Secret = serde_json::from_value(json!({
+        "data": {"a": "MQ==", "b": "Mg=="},
+        "stringData": {"b": "two", "c": ""},
+    }))
+    .expect("it is one");
+    secret.merge_string_data();
+    let expected = json!({
+        "metadata": {"creationTimestamp": null}, "data": {"a": "MQ==", "b": "dHdv", "c": ""},
+    });
+    assert_eq!(serde_json::to_value(&secret).expect("it is one"), expected);
 }

@@ -22,28 +22,3 @@ pub fn migration_status(tree: &Tree, _context: &CellContext<'_>) -> Tree {
         .map(|condition| text(condition, "/type"));
     holding.find(|kind| CONDITIONS.contains(kind)).unwrap_or("Unknown").into()
 }
-
-#[cfg(test)]
-mod tests {
-    use orch_runtime::scalar::Time;
-    use serde_json::json;
-
-    use super::*;
-    use crate::KUBERNETES;
-
-    #[test]
-    fn cells() {
-        let context = CellContext { vocabulary: &KUBERNETES, now: Time::from_unix_seconds(0) };
-        let conditions = json!([
-            {"type": "Running", "status": "False"}, {"type": "Other", "status": "True"},
-            {"type": "Failed", "status": "True"},
-        ]);
-        let mut migration =
-            json!({"spec": {"resource": {"resource": "pods"}}, "status": {"conditions": conditions}});
-        assert_eq!(migration_resource(&migration, &context), "pods");
-        assert_eq!(migration_status(&migration, &context), "Failed");
-        migration["spec"]["resource"]["group"] = json!("example.com");
-        assert_eq!(migration_resource(&migration, &context), "pods.example.com");
-        assert_eq!(migration_status(&json!({}), &context), "Unknown");
-    }
-}

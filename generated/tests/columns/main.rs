@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is the report of a test")]
 
+mod events;
+mod nodes;
+mod volumes;
+
 use orch_api::KUBERNETES;
 use orch_runtime::{
     Tree,
