@@ -12,6 +12,7 @@ mod authenticated;
 pub mod bearer;
 pub mod bootstrap_token;
 pub mod certificate;
+mod chain;
 mod credentials;
 pub mod issued_token;
 mod peer_certificates;

@@ -16,7 +16,6 @@ use std::{
 use aws_lc_rs::digest;
 use orch_runtime::vocabulary::Vocabulary;
 use rustls_pki_types::{CertificateDer, TrustAnchor, UnixTime, pem::PemObject};
-use webpki::{ALL_VERIFICATION_ALGS, EndEntityCert, KeyUsage};
 use x509_parser::{
     asn1_rs::{Oid, oid},
     certificate::X509Certificate,
@@ -53,7 +52,7 @@ impl CertificateAuthenticator {
     }
 
     fn identify(&self, peer: &PeerCertificates, now: UnixTime) -> Result<Option<Authenticated>, AuthError> {
-        let Some((leaf, intermediates)) = peer.chain.split_first() else { return Ok(None) };
+        let Some(leaf) = peer.chain.first() else { return Ok(None) };
         let known = peer.verified.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(verified) = &*known
             && now <= verified.until
@@ -62,7 +61,7 @@ impl CertificateAuthenticator {
             return Ok(Some(verified.identity.clone()));
         }
         drop(known);
-        verify(&self.anchors, leaf, intermediates, now)?;
+        peer.verify(&self.anchors, now).map_err(invalid)?;
         let identity = Authenticated::new(self.user(leaf)?, "certificate");
         let until = earliest_end(&peer.chain)?;
         let verified = Verified { identity: identity.clone(), until, by: Arc::clone(&self.anchors) };
@@ -123,22 +122,6 @@ fn anchors_in(file: &Path) -> Result<Vec<TrustAnchor<'static>>, AuthError> {
         return Err(problem("holds no certificate".to_owned()));
     }
     Ok(anchors)
-}
-
-/// Whether one of the authorities vouches for a client's certificate.
-pub(super) fn verify(
-    anchors: &[TrustAnchor<'_>],
-    leaf: &CertificateDer<'_>,
-    intermediates: &[CertificateDer<'_>],
-    now: UnixTime,
-) -> Result<(), AuthError> {
-    EndEntityCert::try_from(leaf)
-        .and_then(|leaf| {
-            let usage = KeyUsage::client_auth();
-            leaf.verify_for_usage(ALL_VERIFICATION_ALGS, anchors, intermediates, now, usage, None, None)
-                .map(drop)
-        })
-        .map_err(|error| invalid(error.to_string()))
 }
 
 /// When the first of the certificates ends.

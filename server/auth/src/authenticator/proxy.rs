@@ -15,7 +15,7 @@ use rustls_pki_types::{TrustAnchor, UnixTime};
 
 use super::{
     Authenticated, Authenticator, Credentials, Headers,
-    certificate::{common_name, earliest_end, parse, read_anchors, verify},
+    certificate::{common_name, earliest_end, parse, read_anchors},
     peer_certificates::{PeerCertificates, TrustedProxy},
 };
 use crate::{answer::Answer, error::AuthError, user::UserInfo};
@@ -105,10 +105,10 @@ impl ProxyAuthenticator {
             return Ok(());
         }
         drop(known);
-        let Some((leaf, intermediates)) = peer.chain.split_first() else {
+        let Some(leaf) = peer.chain.first() else {
             return Err(refused("the client has no certificate"));
         };
-        verify(&self.anchors, leaf, intermediates, now)
+        peer.verify(&self.anchors, now)
             .map_err(|_| refused("the client's certificate is not that of a proxy"))?;
         let certificate = parse(leaf)?;
         let name = common_name(&certificate)?;

@@ -1,6 +1,11 @@
 //! Client certificates from a test authority.
 
-use std::{fmt::Write as _, io::Write as _, sync::Arc, time::SystemTime};
+use std::{
+    fmt::Write as _,
+    io::Write as _,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use orch_runtime::vocabulary::EXAMPLE;
 use rcgen::{
@@ -136,6 +141,39 @@ fn a_chain_through_an_intermediate_is_accepted_only_when_it_is_presented() {
     let authenticator = trusting(&root);
     assert!(ask(&authenticator, vec![leaf.clone(), middle.der()]).unwrap().is_some());
     refusal(ask(&authenticator, vec![leaf]));
+}
+
+#[test]
+fn a_chain_that_takes_long_to_search_is_refused_without_a_search() {
+    let root = Authority::new("root");
+    let authenticator = trusting(&root);
+    let (middle, same_name) = (root.intermediate("middle"), root.intermediate("middle"));
+    let leaf = middle.issue("bob", |_| {});
+    let chain = |others: &[CertificateDer<'static>]| [&[leaf.clone()], others].concat();
+    let twice = [same_name.der(), middle.der()];
+    assert!(ask(&authenticator, chain(&twice)).unwrap().is_some());
+    let thrice = [&twice[..], &[root.intermediate("middle").der()]].concat();
+    let text = refusal(ask(&authenticator, chain(&thrice)));
+    assert!(text.contains("more than 2 certificates of one authority"), "{text}");
+    let many: Vec<_> = (0..8).map(|n| root.intermediate(&n.to_string()).der()).collect();
+    let text = refusal(ask(&authenticator, chain(&[&many[..], &[middle.der()]].concat())));
+    assert!(text.contains("more than 8 certificates of authorities"), "{text}");
+    assert!(ask(&authenticator, chain(&[&many[..7], &[middle.der()]].concat())).unwrap().is_some());
+}
+
+#[test]
+fn a_chain_is_searched_once_in_a_second() {
+    let (authority, other) = (Authority::new("ca"), Authority::new("other"));
+    let peer = PeerCertificates::new(vec![other.issue("bob", |_| {})]);
+    let (authenticator, other) = (trusting(&authority), trusting(&authority));
+    for _ in 0..3 {
+        refusal(ask_at(&authenticator, &peer, now()));
+        assert_eq!(peer.refusals(), 1);
+    }
+    refusal(ask_at(&other, &peer, now()));
+    assert_eq!(peer.refusals(), 2);
+    refusal(ask_at(&authenticator, &peer, now() + Duration::from_secs(1)));
+    assert_eq!(peer.refusals(), 1);
 }
 
 #[test]
