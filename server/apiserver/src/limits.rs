@@ -35,7 +35,7 @@ use usage::{Register, Share, Usage};
 pub enum Supply {
     /// Requests that are not answered yet, without watches. A long answer counts until it is handed over.
     Requests,
-    /// Open watches.
+    /// Open watches. One whose request line is long counts as several, because its selectors are kept.
     Watches,
     /// Bytes of requests' bodies in memory.
     BodyBytes,
@@ -118,6 +118,8 @@ struct Seen {
 /// What a request has in use until it is dropped: for its address, for all, and for its user.
 #[derive(Debug)]
 pub struct Shares {
+    /// As how many it counts.
+    count: usize,
     held: [Option<Share>; 3],
 }
 
@@ -142,16 +144,16 @@ impl Limits {
         Limits { table, all: Arc::default(), addresses: Register::default(), users: Register::default() }
     }
 
-    /// Counts a request or a watch for the address that it comes from, and for all.
+    /// Counts a request or a watch for the address that it comes from, and for all; as so many.
     ///
     /// # Errors
     /// 429.
-    pub fn enter(&self, supply: Supply, connection: &Connection<Peer>) -> Result<Shares> {
+    pub fn enter(&self, supply: Supply, count: usize, connection: &Connection<Peer>) -> Result<Shares> {
         let address = self.address(connection);
         let limit = self.limit(supply);
-        let of_address = share(address, supply, limit, limit.per_address, "this address")?;
-        let of_all = share(&self.all, supply, limit, limit.in_all, "all clients")?;
-        Ok(Shares { held: [Some(of_address), Some(of_all), None] })
+        let of_address = share(address, supply, count, limit, limit.per_address, "this address")?;
+        let of_all = share(&self.all, supply, count, limit, limit.in_all, "all clients")?;
+        Ok(Shares { count, held: [Some(of_address), Some(of_all), None] })
     }
 
     /// Counts it for its user too.
@@ -167,7 +169,7 @@ impl Limits {
     ) -> Result<()> {
         let limit = self.limit(supply);
         let usage = self.user(connection, user)?;
-        shares.held[2] = Some(share(&usage, supply, limit, limit.per_user, "this user")?);
+        shares.held[2] = Some(share(&usage, supply, shares.count, limit, limit.per_user, "this user")?);
         Ok(())
     }
 
@@ -204,7 +206,7 @@ impl Limits {
         }
         let usage = self.users.usage(user.name.clone());
         let limit = self.limit(Supply::Connections);
-        let held = share(&usage, Supply::Connections, limit, limit.per_user, "this user")
+        let held = share(&usage, Supply::Connections, 1, limit, limit.per_user, "this user")
             .inspect_err(|_| connection.close_when_answered())?;
         let seen = Seen { user: Arc::clone(user), usage: Arc::clone(&usage), _connection: held };
         last.store(Some(Arc::new(seen)));
@@ -225,9 +227,17 @@ impl BodyShares {
     }
 }
 
-fn share(usage: &Arc<Usage>, supply: Supply, limit: &Limit, max: usize, whose: &str) -> Result<Share> {
+fn share(
+    usage: &Arc<Usage>,
+    supply: Supply,
+    count: usize,
+    limit: &Limit,
+    max: usize,
+    whose: &str,
+) -> Result<Share> {
     let mut share = Share::none(usage, supply, max);
-    if share.grow(1) {
+    // One alone always fits.
+    if share.grow(count.min(max)) {
         return Ok(share);
     }
     Err(beyond(format!("too many {} of {whose}; the limit is {max}", limit.name)))
@@ -268,7 +278,7 @@ mod tests {
         let limits = Limits::of(SMALL);
         let [first, second, third] = [1, 2, 3].map(connection);
         let enter = |connection: &Connection<Peer>, name: &str| {
-            let mut shares = limits.enter(Supply::Requests, connection)?;
+            let mut shares = limits.enter(Supply::Requests, 1, connection)?;
             limits.identify(&mut shares, Supply::Requests, connection, &user(name)).map(|()| shares)
         };
         let ann = enter(&first, "ann").unwrap();
@@ -284,7 +294,10 @@ mod tests {
         let refused = refusal(enter(&third, "dan"));
         assert_eq!(refused, "too many requests in flight of all clients; the limit is 3");
         // Watches are counted apart, and what ends makes room.
-        limits.enter(Supply::Watches, &third).unwrap();
+        let long = limits.enter(Supply::Watches, 2, &third).unwrap();
+        refusal(limits.enter(Supply::Watches, 1, &third));
+        drop(long);
+        limits.enter(Supply::Watches, 9, &third).unwrap();
         drop((ann, bob, cid));
         enter(&third, "ann").unwrap();
         assert_eq!(limits.all.of(Supply::Requests), 0);

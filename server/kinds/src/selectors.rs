@@ -30,7 +30,11 @@ pub fn of_labels(text: &str) -> Vec<Requirement> {
             label::Operator::DoesNotExist => Operator::DoesNotExist,
             label::Operator::GreaterThan | label::Operator::LessThan => return None,
         };
-        Some(Requirement { key: it.key().to_owned(), operator, values: it.values().to_vec() })
+        Some(Requirement {
+            key: it.key().to_owned(),
+            operator,
+            values: it.values().map(str::to_owned).collect(),
+        })
     };
     selector.requirements().iter().filter_map(requirement).collect()
 }

@@ -65,7 +65,8 @@ pub(super) async fn guarded(passage: Passage<'_>, audit: &RequestAudit<'_>) -> R
         return refused;
     }
     let supply = supply(head);
-    let mut shares = match supply.map(|supply| app.limits.enter(supply, connection)).transpose() {
+    let enter = |supply| app.limits.enter(supply, counts_as(supply, parts), connection);
+    let mut shares = match supply.map(enter).transpose() {
         Ok(shares) => shares,
         Err(error) => return refusal(error),
     };
@@ -252,6 +253,14 @@ fn supply(head: RequestHead<'_>) -> Option<Supply> {
         Route::Resource(Verb::Watch, _) => Some(Supply::Watches),
         Route::NonResource if health::is_probe(head.parts.uri.path()) => None,
         _ => Some(Supply::Requests),
+    }
+}
+
+/// As how many of a supply a request counts. A watch keeps its selectors: one for each begun KiB of its query.
+fn counts_as(supply: Supply, parts: &Parts) -> usize {
+    match supply {
+        Supply::Watches => 1 + parts.uri.query().map_or(0, str::len) / 1024,
+        _ => 1,
     }
 }
 

@@ -4,11 +4,13 @@
 //! join them. `!=` and `notin` hold for objects without the label.
 
 mod parse;
+mod values;
 
 use std::fmt;
 
 use orch_runtime::{constraint, field_error::Shown as _};
 
+use self::values::Values;
 use super::SelectorError;
 
 /// A label selector. The empty one selects everything.
@@ -23,8 +25,7 @@ pub struct LabelSelector {
 pub struct Requirement {
     key: String,
     operator: Operator,
-    /// Sorted, each once.
-    values: Vec<String>,
+    values: Values,
 }
 
 /// How the value of a label is compared.
@@ -74,8 +75,9 @@ impl LabelSelector {
     /// The value that the selector requires of a label, if it requires one.
     pub fn requires_exact(&self, key: &str) -> Option<&str> {
         let requirement = self.requirements.iter().find(|requirement| requirement.key == key)?;
-        match (requirement.operator, requirement.values.as_slice()) {
-            (Operator::In | Operator::Equals | Operator::DoubleEquals, [only]) => Some(only),
+        let mut values = requirement.values.iter();
+        match requirement.operator {
+            Operator::In | Operator::Equals | Operator::DoubleEquals if values.len() == 1 => values.next(),
             _ => None,
         }
     }
@@ -102,9 +104,8 @@ impl fmt::Display for LabelSelector {
 impl Requirement {
     /// Makes a requirement and checks its values. The parser has checked the key, and gives as many values as
     /// the operator takes.
-    fn new(key: String, operator: Operator, mut values: Vec<String>) -> Result<Self, SelectorError> {
-        values.sort_unstable();
-        values.dedup();
+    fn new(key: String, operator: Operator, values: Vec<String>) -> Result<Self, SelectorError> {
+        let values = Values::new(values);
         let mut errors = Vec::new();
         if matches!(operator, Operator::GreaterThan | Operator::LessThan) {
             for (index, value) in values.iter().enumerate().filter(|(_, value)| value.parse::<i64>().is_err())
@@ -137,8 +138,8 @@ impl Requirement {
     }
 
     /// The values of the requirement, sorted, without duplicates.
-    pub fn values(&self) -> &[String] {
-        &self.values
+    pub fn values(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.values.iter()
     }
 
     fn holds_for(&self, label: Option<&str>) -> bool {
@@ -146,8 +147,8 @@ impl Requirement {
             return matches!(self.operator, Operator::NotIn | Operator::NotEquals | Operator::DoesNotExist);
         };
         match self.operator {
-            Operator::In | Operator::Equals | Operator::DoubleEquals => self.has(label),
-            Operator::NotIn | Operator::NotEquals => !self.has(label),
+            Operator::In | Operator::Equals | Operator::DoubleEquals => self.values.has(label),
+            Operator::NotIn | Operator::NotEquals => !self.values.has(label),
             Operator::Exists => true,
             Operator::DoesNotExist => false,
             Operator::GreaterThan => self.compared(label).is_some_and(|(label, bound)| label > bound),
@@ -155,18 +156,14 @@ impl Requirement {
         }
     }
 
-    fn has(&self, label: &str) -> bool {
-        self.values.binary_search_by(|value| value.as_str().cmp(label)).is_ok()
-    }
-
     fn compared(&self, label: &str) -> Option<(i64, i64)> {
-        Some((label.parse().ok()?, self.values.first()?.parse().ok()?))
+        Some((label.parse().ok()?, self.values.iter().next()?.parse().ok()?))
     }
 }
 
 impl fmt::Display for Requirement {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (key, values) = (&self.key, self.values.join(","));
+        let (key, values) = (&self.key, self.values.iter().collect::<Vec<_>>().join(","));
         match self.operator {
             Operator::Exists => out.write_str(key),
             Operator::DoesNotExist => write!(out, "!{key}"),

@@ -51,8 +51,8 @@ fn alternatives(requirement: &Requirement) -> Option<Vec<u64>> {
     let key = requirement.key();
     match requirement.operator() {
         Operator::In | Operator::Equals | Operator::DoubleEquals => {
-            let bits = |value: &String| key_bit(key) | pair_bits(key, value);
-            Some(requirement.values().iter().map(bits).collect())
+            let bits = |value: &str| key_bit(key) | pair_bits(key, value);
+            Some(requirement.values().map(bits).collect())
         }
         Operator::Exists | Operator::GreaterThan | Operator::LessThan => Some(vec![key_bit(key)]),
         Operator::NotIn | Operator::NotEquals | Operator::DoesNotExist => None,
