@@ -3,6 +3,7 @@
 //! Without a policy nothing is made for a request but an empty [`RequestAudit`].
 
 use std::{
+    future::ready,
     net::IpAddr,
     str::FromStr,
     sync::{Arc, OnceLock},
@@ -10,6 +11,7 @@ use std::{
 };
 
 use axum::{body::Body, response::Response};
+use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use http_body_util::BodyExt as _;
 use orch_audit::{
@@ -34,6 +36,7 @@ use serde::Deserialize;
 
 use crate::{
     app::App,
+    large_work::LargeWork,
     limits::Peer,
     request::RequestHead,
     response::{self, Form, status},
@@ -327,15 +330,37 @@ fn refer(record: &Record, verb: Verb, text: &[u8]) {
 }
 
 /// Records the object that is answered, in the form that the client gets.
-pub fn answering(record: &Record, app: &App, target: &Target<'_>, form: &Form, answer: &Answer) {
+pub fn answering<'a>(
+    record: &'a Record,
+    app: &'a App,
+    target: &Target<'_>,
+    form: &'a Form,
+    answer: &Answer,
+    large_work: &'a LargeWork,
+) -> BoxFuture<'a, ()> {
     if let Answer::Created(object) = answer {
         // A name that the server made stands in no request.
         record.refer(&object.key().namespace, &object.key().name, "", "");
     }
-    if !record.wants_responses() {
-        return;
+    match answer {
+        Answer::List(list) if record.wants_responses() => {
+            let list = list.clone();
+            Box::pin(async move {
+                let text = response::list_text(&app.core, form, list, large_work, MAX_OBJECT).await;
+                record_text(record, text);
+            })
+        }
+        _ => {
+            if record.wants_responses() {
+                record_text(record, response::json_text(&app.core, target, form, answer));
+            }
+            Box::pin(ready(()))
+        }
     }
-    match response::json_text(&app.core, target, form, answer, MAX_OBJECT) {
+}
+
+fn record_text(record: &Record, text: Option<Vec<u8>>) {
+    match text {
         Some(text) if text.len() <= MAX_OBJECT => record.response_object(&text),
         Some(_) => record.annotate("audit", "truncated", "true"),
         None => {}

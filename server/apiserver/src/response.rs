@@ -42,6 +42,7 @@ pub use chunks::{COMPRESS_ABOVE, compressed};
 use pace::paced;
 pub use representation::{Form, Representation, accepts_gzip, all_values, wants_pretty};
 pub use respelled::respelled;
+use tokio::task::yield_now;
 
 use crate::{
     config::Pace,
@@ -107,35 +108,45 @@ pub fn respond(
     })
 }
 
-/// The JSON text of an answer in a form, without indentation, for its record. `None` for a watch, for a
-/// Status, and where a stored object is damaged. A list that is longer than `max` bytes ends somewhere beyond
-/// that.
-pub fn json_text(
-    core: &Core,
-    target: &Target<'_>,
-    form: &Form,
-    answer: &Answer,
-    max: usize,
-) -> Option<Vec<u8>> {
+/// The JSON text of an answer in a form, without indentation, for its record. `None` for a list, a watch and a
+/// Status, and where a stored object is damaged.
+pub fn json_text(core: &Core, target: &Target<'_>, form: &Form, answer: &Answer) -> Option<Vec<u8>> {
     let resource = target.resource;
-    let mut text = Vec::new();
     let stored = match answer {
         Answer::Object(stored) | Answer::Created(stored) | Answer::Accepted(stored) => {
             stored::bytes_of(resource, stored).ok()?
         }
         Answer::Transient { json, .. } => json,
-        Answer::List(list) => {
-            for chunk in list_body::chunks(form.clone(), list.clone(), core.now()) {
-                text.extend_from_slice(&chunk.ok()?);
-                if text.len() > max {
-                    break;
-                }
-            }
-            return Some(text);
-        }
-        Answer::Status(_) | Answer::Watch(_) => return None,
+        Answer::List(_) | Answer::Status(_) | Answer::Watch(_) => return None,
     };
+    let mut text = Vec::new();
     object_text::write(form, resource, stored, true, core.now(), &mut text).ok()?;
+    Some(text)
+}
+
+/// The same of a list. One that is longer than `max` bytes ends somewhere beyond that. Others have turns in
+/// between, as when the answer is written.
+pub async fn list_text(
+    core: &Core,
+    form: &Form,
+    list: List,
+    large_work: &LargeWork,
+    max: usize,
+) -> Option<Vec<u8>> {
+    let is_slow = list.objects.iter().any(|object| object.size() > LARGE);
+    let mut chunks = list_body::chunks(form.clone(), list, core.now());
+    let mut text = Vec::new();
+    while text.len() <= max {
+        let chunk;
+        (chunk, chunks) = if is_slow {
+            large_work.run(move || async move { (chunks.next(), chunks) }).await
+        } else {
+            yield_now().await;
+            (chunks.next(), chunks)
+        };
+        let Some(chunk) = chunk else { break };
+        text.extend_from_slice(&chunk.ok()?);
+    }
     Some(text)
 }
 

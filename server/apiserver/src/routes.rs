@@ -225,15 +225,16 @@ async fn performed(
         (None, Some(_)) => representation.for_other_spelling(&head.parts.headers),
         _ => representation,
     };
+    let large_work = &app.large_work.of(cx.caller.user);
     if let Some(record) = head.record {
-        audit::answering(record, app, target, &representation.form, &answer);
+        let form = &representation.form;
+        audit::answering(record, app, target, form, &answer, large_work).await;
     }
     let open = || {
         let labels =
             RequestLabels::resource(target.resource.def, None, verb, &target.namespace, &target.name);
         app.metrics.long_running(&labels, target.resource.def.kind, head.timeline.started())
     };
-    let large_work = &app.large_work.of(cx.caller.user);
     let style = Style { representation: &representation, pace: app.pace, headers: head.headers, large_work };
     respond(&app.core, target, style, answer, open)
 }
