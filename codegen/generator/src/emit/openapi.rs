@@ -121,10 +121,10 @@ fn merge_extensions(field: &Field) -> Vec<(&'static str, Value)> {
     if let Some(key) = &field.patch.merge_key {
         extensions.push(("x-kubernetes-patch-merge-key", json!(key)));
     }
-    let strategy: Vec<&str> = [(field.patch.merge, "merge"), (field.patch.retain_keys, "retainKeys")]
-        .into_iter()
-        .filter_map(|(applies, word)| applies.then_some(word))
-        .collect();
+    let patch = &field.patch;
+    let words = [(patch.merge, "merge"), (patch.retain_keys, "retainKeys"), (patch.replace, "replace")];
+    let strategy: Vec<&str> =
+        words.into_iter().filter_map(|(applies, word)| applies.then_some(word)).collect();
     if !strategy.is_empty() {
         extensions.push(("x-kubernetes-patch-strategy", json!(strategy.join(","))));
     }
