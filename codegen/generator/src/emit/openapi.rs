@@ -25,6 +25,9 @@ pub fn schemas(emitter: &Emitter<'_>) -> String {
         let ty = emitter.model.ty(*id);
         let schema = match &ty.kind {
             TypeKind::Object(object) => object_schema(emitter, ty, object),
+            TypeKind::Alias(usage) if scalar_name(usage) == Some(&*ty.qualified_name) => {
+                written_out(emitter, usage)
+            }
             TypeKind::Alias(usage) => match usage_schema(emitter, usage) {
                 ReferenceOr::Item(schema) => schema,
                 reference @ ReferenceOr::Reference { .. } => all_of(reference),
@@ -146,6 +149,36 @@ fn usage_schema(emitter: &Emitter<'_>, usage: &Usage) -> ReferenceOr<Schema> {
         schema.schema_data.default = Some(json!({}));
         return ReferenceOr::Item(schema);
     }
+    match named_scalar(emitter, usage) {
+        Some(reference) if usage.nullable || !usage.description.is_empty() => {
+            let mut schema = described(all_of(reference), &usage.description);
+            schema.schema_data.nullable = usage.nullable;
+            ReferenceOr::Item(schema)
+        }
+        Some(reference) => reference,
+        None => ReferenceOr::Item(written_out(emitter, usage)),
+    }
+}
+
+/// The type of scalars that JSON has in two forms. Clients show its name, and have one type for all of them.
+fn scalar_name(usage: &Usage) -> Option<&'static str> {
+    match usage.shape {
+        Shape::Quantity => Some("meta.v1.Quantity"),
+        Shape::IntOrString => Some("meta.v1.IntOrString"),
+        _ => None,
+    }
+}
+
+/// A reference to the type of such a scalar, where that type is known.
+fn named_scalar(emitter: &Emitter<'_>, usage: &Usage) -> Option<ReferenceOr<Schema>> {
+    let name = scalar_name(usage)?;
+    let is_known = emitter.model.types.iter().any(|ty| ty.qualified_name == name);
+    is_known.then(|| ReferenceOr::ref_(&format!("#/components/schemas/{name}")))
+}
+
+/// A value that has no name.
+fn written_out(emitter: &Emitter<'_>, usage: &Usage) -> Schema {
+    let resolved = emitter.model.resolve(usage);
     let mut data = SchemaData { nullable: usage.nullable, ..SchemaData::default() };
     let kind = match resolved {
         Resolved::Scalar(shape) => {
@@ -173,7 +206,7 @@ fn usage_schema(emitter: &Emitter<'_>, usage: &Usage) -> ReferenceOr<Schema> {
             }))
         }
     };
-    ReferenceOr::Item(described(Schema { schema_data: data, schema_kind: kind }, &usage.description))
+    described(Schema { schema_data: data, schema_kind: kind }, &usage.description)
 }
 
 fn boxed(schema: ReferenceOr<Schema>) -> ReferenceOr<Box<Schema>> {
