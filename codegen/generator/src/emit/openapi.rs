@@ -16,7 +16,9 @@ use openapiv3::{
 use serde_json::{Value, json};
 
 use super::emitter::Emitter;
-use crate::model::{Field, ListSemantics, Resolved, Resource, Shape, Type, TypeKind, Usage};
+use crate::model::{
+    Check, Demand, Field, ListSemantics, Resolved, Resource, Shape, Step, Type, TypeKind, Usage,
+};
 
 /// The components of the file's group and version: a JSON object, schema name to schema, as compact text.
 pub fn schemas(emitter: &Emitter<'_>) -> String {
@@ -59,7 +61,7 @@ fn object_schema(emitter: &Emitter<'_>, ty: &Type, object: &crate::model::Object
     }
     for field in &object.fields {
         schema.properties.insert(field.name.clone(), ReferenceOr::boxed_item(field_schema(emitter, field)));
-        if must_be_given(field) {
+        if must_be_given(field) && !is_needed_at_times(object, field) {
             schema.required.push(field.name.clone());
         }
     }
@@ -110,6 +112,15 @@ fn field_schema(emitter: &Emitter<'_>, field: &Field) -> Schema {
 /// cannot change later has to be there from the beginning.
 fn must_be_given(field: &Field) -> bool {
     field.required && (!field.usage.nullable || field.immutable.is_some())
+}
+
+/// Whether rules demand the field, and only under conditions: then it may be left out at other times.
+fn is_needed_at_times(object: &crate::model::ObjectType, field: &Field) -> bool {
+    let is_about = |check: &Check| matches!(&check.field[..], [Step::Field(name)] if *name == field.name);
+    let is_demanded = |check: &&Check| matches!(check.demand, Demand::Required) && is_about(check);
+    let mut demands = object.checks.iter().filter(is_demanded).peekable();
+    demands.peek().is_some()
+        && demands.all(|check| !check.when.is_empty() || check.expressions.when.is_some())
 }
 
 fn may_be_empty(object: &crate::model::ObjectType) -> bool {
