@@ -257,6 +257,8 @@ pub struct Patch {
     pub merge: bool,
     /// `$retainKeys` applies.
     pub retain_keys: bool,
+    /// Objects and maps are replaced too.
+    pub replace: bool,
     /// Identifies items of a merged list.
     pub merge_key: Option<String>,
 }

@@ -189,11 +189,14 @@ pub struct PatchStrategy {
     pub merge: bool,
     /// `$retainKeys` applies.
     pub retain_keys: bool,
+    /// Objects and maps are replaced instead of merged.
+    pub replace: bool,
     /// The field that identifies an item of a merged list of objects.
     pub merge_key: Option<&'static str>,
 }
 
 impl PatchStrategy {
     /// Maps are merged, lists are replaced: what a field without a strategy does.
-    pub const DEFAULT: PatchStrategy = PatchStrategy { merge: false, retain_keys: false, merge_key: None };
+    pub const DEFAULT: PatchStrategy =
+        PatchStrategy { merge: false, retain_keys: false, replace: false, merge_key: None };
 }

@@ -55,7 +55,7 @@ mod token_key;
 pub use audit::start_audit;
 pub use maintenance::{must_exist, perform, progress::during, strip};
 pub use serving::{host_name, url};
-pub use shared_keys::share as share_keys;
+pub use shared_keys::{seal as seal_keys, share as share_keys};
 pub use sources::{Sources, follow};
 pub use storage::open_storage;
 

@@ -48,7 +48,7 @@ pub fn is_https_url(text: &str) -> bool {
     let is_odd = |character: char| {
         matches!(character, '?' | '#') || character.is_whitespace() || character.is_control()
     };
-    !rest.is_empty() && !rest.starts_with('/') && !rest.contains(is_odd)
+    !rest.is_empty() && !rest.starts_with(['/', ':']) && !rest.contains(is_odd)
 }
 
 /// A service account as a user, as far as its name tells.

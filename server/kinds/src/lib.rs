@@ -21,6 +21,7 @@ mod controller_revision;
 mod csi_driver;
 mod daemon_set;
 pub mod default_class;
+mod flow_schema;
 mod gated_pods;
 mod name_parameter;
 mod namespace;
@@ -105,7 +106,7 @@ pub fn behaviours(settings: &Settings, behaviours: &mut Behaviours) {
     behaviours.register::<Service>(service::ServiceBehaviour::new(service_network, node_ports));
     behaviours.register::<ServiceAccount>(service_account::ServiceAccountBehaviour);
     behaviours.register::<DaemonSet>(daemon_set::DaemonSetBehaviour);
-    behaviours.register::<FlowSchema>(status_alone::StatusAlone);
+    behaviours.register::<FlowSchema>(flow_schema::FlowSchemaBehaviour);
     behaviours.register::<PriorityLevelConfiguration>(status_alone::StatusAlone);
     behaviours.register::<StorageVersionMigration>(status_alone::StatusAlone);
     behaviours.register::<VolumeAttachment>(status_alone::StatusAlone);

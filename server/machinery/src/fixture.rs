@@ -29,11 +29,15 @@ const fn scalar(name: &'static str, scalar: Scalar) -> FieldDef {
 }
 
 const fn merged(field: FieldDef, merge_key: Option<&'static str>) -> FieldDef {
-    FieldDef { patch: PatchStrategy { merge: true, retain_keys: false, merge_key }, ..field }
+    FieldDef { patch: PatchStrategy { merge: true, merge_key, ..PatchStrategy::DEFAULT }, ..field }
 }
 
 const fn retain_keys(field: FieldDef) -> FieldDef {
     FieldDef { patch: PatchStrategy { retain_keys: true, ..field.patch }, ..field }
+}
+
+const fn replaced(field: FieldDef) -> FieldDef {
+    FieldDef { patch: PatchStrategy { replace: true, ..field.patch }, ..field }
 }
 
 const fn atomic_list(item: &'static Shape) -> Shape {
@@ -216,6 +220,7 @@ static SPEC: TypeDef = TypeDef {
         scalar("weight", Scalar::Double),
         scalar("pauseUntil", Scalar::Time),
         field("nodeSelector", map(STRING_ITEM)),
+        replaced(field("podSelector", map(STRING_ITEM))),
         merged(field("containers", keyed(&Shape::Object(&CONTAINER), &["name"])), Some("name")),
         retain_keys(merged(field("volumes", keyed(&Shape::Object(&VOLUME), &["name"])), Some("name"))),
         field("tolerations", atomic_list(&Shape::Object(&ENV))),

@@ -178,6 +178,12 @@ pub trait Behaviour<T: ?Sized>: Send + Sync + 'static {
     fn row_condition(&self, _object: &Tree) -> Option<RowCondition> {
         None
     }
+
+    /// By this number the rows of a table are sorted, and by names where it is the same. Where there is none,
+    /// they are in the order of names.
+    fn row_rank(&self) -> Option<fn(&Tree) -> i64> {
+        None
+    }
 }
 
 /// The behaviour of a kind, for code that works with any kind.
@@ -327,6 +333,10 @@ impl<T: Kind, B: Behaviour<T>> Behaviour<dyn ApiObject> for Typed<T, B> {
 
     fn row_condition(&self, object: &Tree) -> Option<RowCondition> {
         self.behaviour.row_condition(object)
+    }
+
+    fn row_rank(&self) -> Option<fn(&Tree) -> i64> {
+        self.behaviour.row_rank()
     }
 }
 

@@ -51,7 +51,7 @@ use tokio::sync::{Semaphore, mpsc};
 pub use config::EtcdConfig;
 pub use moving::{Held, begin_move, end_move, look};
 pub use other_forms::OtherForms;
-pub use shared_value::{read_shared, share};
+pub use shared_value::{read_shared, seal_shared, share};
 pub use tls::TlsFiles;
 
 use barrier::Barrier;

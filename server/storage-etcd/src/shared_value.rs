@@ -12,17 +12,21 @@ use crate::load::Reader;
 use crate::message::{Compare, Compared, Op, Txn, TxnDone};
 
 /// The value of this name; none where no server has shared one. It is sealed as objects of the resource in
-/// its name are; where they would be sealed otherwise by now, so is this.
+/// its name are.
 pub async fn read_shared(config: &EtcdConfig, name: &Key) -> Result<Option<Bytes>, StoreError> {
+    Place::of(config, name)?.read(config).await
+}
+
+/// Seals the value of this name anew, where it would be sealed otherwise by now.
+pub async fn seal_shared(config: &EtcdConfig, name: &Key) -> Result<(), StoreError> {
     let place = Place::of(config, name)?;
-    let Some(found) = place.find(config).await? else { return Ok(None) };
+    let Some(found) = place.find(config).await? else { return Ok(()) };
     let sealing = place.form.sealing.as_ref();
-    if sealing.is_some_and(|sealing| sealing.is_stale(&name.resource, found.seal)) {
-        // Where somebody else has done it meanwhile, this does nothing.
-        let unchanged = Compared::ModRevision(found.revision);
-        place.write(config, unchanged, &found.value).await?;
+    if !sealing.is_some_and(|sealing| sealing.is_stale(&name.resource, found.seal)) {
+        return Ok(());
     }
-    Ok(Some(found.value))
+    // Where somebody else has done it meanwhile, this does nothing.
+    place.write(config, Compared::ModRevision(found.revision), &found.value).await
 }
 
 /// Shares a value, unless there is one of this name. Returns the one that is there then.

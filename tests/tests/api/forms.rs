@@ -202,3 +202,23 @@ async fn an_error_event_is_a_status_in_every_form() {
         assert_eq!((&error["kind"], &error["code"]), (&json!("Status"), &json!(410)), "{accept}");
     }
 }
+
+/// Flow schemas are shown in the order in which they are tried.
+#[tokio::test]
+async fn rows_of_flow_schemas_are_in_the_order_of_their_precedence() {
+    const SCHEMAS: &str = "/apis/flowcontrol.apiserver.orch.io/v1/flowschemas";
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let table = get(&admin, SCHEMAS, TABLE).await.expect(200);
+    let shown = |row: &Value| {
+        let cells = &row["cells"];
+        (cells[2].as_i64().unwrap(), cells[0].as_str().unwrap().to_owned())
+    };
+    let shown: Vec<_> = table["rows"].as_array().unwrap().iter().map(shown).collect();
+    assert!(shown.len() > 10 && shown.is_sorted(), "{shown:?}");
+    assert_eq!((&*shown[0].1, &*shown[shown.len() - 1].1), ("exempt", "catch-all"));
+    let yaml = get(&admin, SCHEMAS, &TABLE.replace("json", "yaml")).await.text();
+    let at = |name: &str| yaml.find(&format!("name: {name}\n")).expect("its row is there");
+    assert!(at("exempt") < at("probes") && at("probes") < at("catch-all"), "{yaml}");
+    assert!(names(&admin.get(SCHEMAS).await.expect(200)).is_sorted());
+}

@@ -173,21 +173,56 @@ fn collect_references<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     }
 }
 
-/// Generators of clients make a field that is not optional of it.
+/// The published schema of this name.
+fn named<'v>(schemas: &'v Value, name: &str) -> &'v Value {
+    let mut found =
+        schemas.as_object().unwrap().iter().filter(|(key, _)| key.rsplit('.').next() == Some(name));
+    found.next().unwrap_or_else(|| panic!("{name} is not published")).1
+}
+
+/// Generators of clients make fields that are not optional of what is required.
 #[tokio::test]
-async fn the_selector_of_a_daemon_set_is_required() {
+async fn what_clients_have_to_give_is_required_and_nothing_else() {
     let server = TestServer::start().await;
     let admin = server.admin();
-    let named = |schemas: &Value, name: &str| {
-        let schemas = schemas.as_object().unwrap();
-        let mut found = schemas.iter().filter(|(key, _)| key.rsplit('.').next() == Some(name));
-        found.next().unwrap_or_else(|| panic!("{name} is not published")).1["required"].clone()
-    };
-    let third = admin.get("/openapi/v3/apis/apps/v1").await.expect(200);
+    let [apps, core] = ["/openapi/v3/apis/apps/v1", "/openapi/v3/api/v1"];
+    let (apps, core) = (admin.get(apps).await.expect(200), admin.get(core).await.expect(200));
     let second = admin.get("/openapi/v2").await.expect(200);
-    for schemas in [&third["components"]["schemas"], &second["definitions"]] {
-        let required = named(schemas, "DaemonSetSpec");
-        let has = |field: &str| required.as_array().unwrap().iter().any(|name| name == field);
-        assert!(has("selector") && has("template"), "{required}");
+    let second = &second["definitions"];
+    let (apps, core) = (&apps["components"]["schemas"], &core["components"]["schemas"]);
+    let of_set: (&[_], &[_]) = (&["selector", "template"], &["updateStrategy", "minReadySeconds"]);
+    for (schemas, name, (required, optional)) in [
+        (apps, "DaemonSetSpec", of_set),
+        (second, "DaemonSetSpec", of_set),
+        // What is always written need not be sent, and these texts of an event only with `eventTime`.
+        (core, "NodeStatus", (&[], &["nodeInfo", "daemonEndpoints"])),
+        (core, "Event", (&["involvedObject"], &["reportingComponent", "reportingInstance"])),
+    ] {
+        let schema = named(schemas, name);
+        let is_required = |field: &str| {
+            schema["required"].as_array().is_some_and(|names| names.iter().any(|name| name == field))
+        };
+        assert!(required.iter().all(|field| is_required(field)), "{name}: {schema}");
+        assert!(!optional.iter().any(|field| is_required(field)), "{name}: {schema}");
     }
+}
+
+/// Clients show the names of these types, and generators make one type of each.
+#[tokio::test]
+async fn values_in_two_forms_have_a_type_of_their_own() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let core = admin.get("/openapi/v3/api/v1").await.expect(200);
+    let core = &core["components"]["schemas"];
+    let limits = &named(core, "ResourceRequirements")["properties"]["limits"]["additionalProperties"];
+    assert_eq!(limits["$ref"], "#/components/schemas/meta.v1.Quantity");
+    assert_eq!(named(core, "Quantity")["oneOf"][0]["type"], "string");
+    let port = &named(core, "ServicePort")["properties"]["targetPort"];
+    assert_eq!(port["allOf"][0]["$ref"], "#/components/schemas/meta.v1.IntOrString");
+    assert_eq!(named(core, "IntOrString")["x-kubernetes-int-or-string"], true);
+    let second = admin.get("/openapi/v2").await.expect(200);
+    let second = &second["definitions"];
+    let (quantity, either) = (named(second, "Quantity"), named(second, "IntOrString"));
+    assert_eq!((&quantity["type"], &either["type"]), (&"string".into(), &"string".into()));
+    assert_eq!(either["format"], "int-or-string");
 }

@@ -239,6 +239,8 @@ async fn flags_that_are_wrong_are_named() {
             &["--service-account-issuer", "twice"],
         ),
         (&["--service-account-jwks-uri=http://a/keys"], &["--service-account-jwks-uri", "http://a/keys"]),
+        (&["--service-account-jwks-uri=https:///keys"], &["--service-account-jwks-uri", "https:///keys"]),
+        (&["--service-account-jwks-uri=https://:1/keys"], &["--service-account-jwks-uri", "https://:1/keys"]),
         (
             &["--service-account-jwks-uri=https://a/keys", "--service-account-issuer=me"],
             &["--service-account-jwks-uri", "issuer", "me"],

@@ -193,6 +193,32 @@ async fn keys_are_exchanged_on_all_servers() {
     }
 }
 
+/// A start that fails leaves the keys of the servers as they were: for those who have no file yet.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_start_that_fails_seals_nothing() {
+    let Some(member) = Member::start() else { return };
+    let server = over(&member, "/failed").start().await;
+    let shared = async || {
+        let found = gateway::below(&member, "/failed").await;
+        found.into_iter().find(|(name, _)| name == "/failed/%shared/keys").expect("the keys are there").1
+    };
+    let before = shared().await;
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let file = directory.path().join("keys.yaml");
+    write_keys(&file, &[ONE, "identity: {}"]);
+    let encrypt = format!("--encryption-provider-config={}", file.display());
+    let mut flags = vec!["--storage=etcd".to_owned(), "--etcd-prefix=/failed".to_owned()];
+    flags.extend([format!("--etcd-servers={}", member.url), encrypt.clone()]);
+    flags.push(format!("--token-auth-file={}", directory.path().join("missing").display()));
+    let (code, text) = TestServer::refusal(&flags).await;
+    assert!(code == Some(2) && text.contains("--token-auth-file"), "{code:?} {text}");
+    assert_eq!(shared().await, before);
+    drop(over(&member, "/failed").start().await);
+    drop(server);
+    drop(over(&member, "/failed").flag(&encrypt).start().await);
+    assert_ne!(shared().await, before, "a start that succeeds seals them");
+}
+
 /// A secret and the keys of the servers are nowhere in etcd as they are, and every server opens them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn secrets_are_sealed_in_etcd() {

@@ -142,6 +142,8 @@ async fn the_usual_commands_work(vocabulary: &'static str, system: &str, leases:
         .shows("explain configmap.data", &["KIND:", "ConfigMap", "FIELD: data", "<map[string]string>"])
         .await;
     kubectl.shows("explain lease --recursive", &["holderIdentity"]).await;
+    kubectl.shows("explain pod.spec.containers.resources.limits", &["<map[string]Quantity>"]).await;
+    kubectl.shows("explain service.spec.ports.targetPort", &["<IntOrString>"]).await;
     let of_v2 = "explain --output=plaintext-openapiv2 pod.spec.containers";
     kubectl.shows(of_v2, &["KIND:", "Pod", "RESOURCE: containers", "imagePullPolicy"]).await;
 

@@ -273,6 +273,21 @@ pub fn of_what_is_told_about_pods() {
         }
         assert_eq!(told(status.clone()), expected, "{status}");
     }
+    let claims = |statuses: Tree| {
+        let claiming = with(&pod(), "/spec/resourceClaims", json!([{"name": "x", "resourceClaimName": "y"}]));
+        let status = json!({"qosClass": "BestEffort", "resourceClaimStatuses": statuses});
+        status_errors("Pod", &claiming, &with(&claiming, "/status", status))
+    };
+    assert_eq!(claims(json!([{"name": "x", "resourceClaimName": "y"}])), [""; 0]);
+    let at = |index: usize| format!("status.resourceClaimStatuses[{index}].name");
+    let unknown = "must match the name of an entry in `spec.resourceClaims`";
+    let wrong = claims(json!([{"name": "x"}, {"name": "z"}, {"name": "x", "resourceClaimName": "A"}]));
+    assert_eq!(wrong[..2], [
+        format!("{}: Invalid value: \"z\": {unknown}", at(1)),
+        format!("{}: Duplicate value: \"x\"", at(2)),
+    ]);
+    let third = format!("{}: Invalid value: \"A\"", at(2));
+    assert!(wrong.len() == 3 && wrong[2].starts_with(&third), "{wrong:?}");
     let once = with(&pod(), "/spec/restartPolicy", json!("Never"));
     let state = |state: Tree| {
         json!({"qosClass": "BestEffort", "containerStatuses": [

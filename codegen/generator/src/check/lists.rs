@@ -98,9 +98,9 @@ pub(super) fn patch_strategies(lowered: &Lowered<'_>, diagnostics: &mut Diagnost
             (PatchStrategy::RetainKeys, target) if target.is_scalar() => {
                 Some(("only objects and maps have keys to retain", "remove it"))
             }
-            (PatchStrategy::Replace, target) if !is_list(target) => Some((
-                "`replace` is for lists",
-                "for an object or a map write `x-orch-map-type: atomic`; a single value is replaced anyway",
+            (PatchStrategy::Replace, target) if target.is_scalar() => Some((
+                "`replace` is for lists, objects and maps",
+                "a single value is replaced anyway: remove it",
             )),
             _ => None,
         };

@@ -16,7 +16,9 @@ use openapiv3::{
 use serde_json::{Value, json};
 
 use super::emitter::Emitter;
-use crate::model::{Field, ListSemantics, Resolved, Resource, Shape, Type, TypeKind, Usage};
+use crate::model::{
+    Check, Demand, Field, ListSemantics, Resolved, Resource, Shape, Step, Type, TypeKind, Usage,
+};
 
 /// The components of the file's group and version: a JSON object, schema name to schema, as compact text.
 pub fn schemas(emitter: &Emitter<'_>) -> String {
@@ -25,6 +27,9 @@ pub fn schemas(emitter: &Emitter<'_>) -> String {
         let ty = emitter.model.ty(*id);
         let schema = match &ty.kind {
             TypeKind::Object(object) => object_schema(emitter, ty, object),
+            TypeKind::Alias(usage) if scalar_name(usage) == Some(&*ty.qualified_name) => {
+                written_out(emitter, usage)
+            }
             TypeKind::Alias(usage) => match usage_schema(emitter, usage) {
                 ReferenceOr::Item(schema) => schema,
                 reference @ ReferenceOr::Reference { .. } => all_of(reference),
@@ -56,7 +61,7 @@ fn object_schema(emitter: &Emitter<'_>, ty: &Type, object: &crate::model::Object
     }
     for field in &object.fields {
         schema.properties.insert(field.name.clone(), ReferenceOr::boxed_item(field_schema(emitter, field)));
-        if must_be_given(field) {
+        if must_be_given(field) && !is_needed_at_times(object, field) {
             schema.required.push(field.name.clone());
         }
     }
@@ -109,6 +114,15 @@ fn must_be_given(field: &Field) -> bool {
     field.required && (!field.usage.nullable || field.immutable.is_some())
 }
 
+/// Whether rules demand the field, and only under conditions: then it may be left out at other times.
+fn is_needed_at_times(object: &crate::model::ObjectType, field: &Field) -> bool {
+    let is_about = |check: &Check| matches!(&check.field[..], [Step::Field(name)] if *name == field.name);
+    let is_demanded = |check: &&Check| matches!(check.demand, Demand::Required) && is_about(check);
+    let mut demands = object.checks.iter().filter(is_demanded).peekable();
+    demands.peek().is_some()
+        && demands.all(|check| !check.when.is_empty() || check.expressions.when.is_some())
+}
+
 fn may_be_empty(object: &crate::model::ObjectType) -> bool {
     !object.fields.iter().any(must_be_given)
 }
@@ -121,10 +135,10 @@ fn merge_extensions(field: &Field) -> Vec<(&'static str, Value)> {
     if let Some(key) = &field.patch.merge_key {
         extensions.push(("x-kubernetes-patch-merge-key", json!(key)));
     }
-    let strategy: Vec<&str> = [(field.patch.merge, "merge"), (field.patch.retain_keys, "retainKeys")]
-        .into_iter()
-        .filter_map(|(applies, word)| applies.then_some(word))
-        .collect();
+    let patch = &field.patch;
+    let words = [(patch.merge, "merge"), (patch.retain_keys, "retainKeys"), (patch.replace, "replace")];
+    let strategy: Vec<&str> =
+        words.into_iter().filter_map(|(applies, word)| applies.then_some(word)).collect();
     if !strategy.is_empty() {
         extensions.push(("x-kubernetes-patch-strategy", json!(strategy.join(","))));
     }
@@ -146,6 +160,36 @@ fn usage_schema(emitter: &Emitter<'_>, usage: &Usage) -> ReferenceOr<Schema> {
         schema.schema_data.default = Some(json!({}));
         return ReferenceOr::Item(schema);
     }
+    match named_scalar(emitter, usage) {
+        Some(reference) if usage.nullable || !usage.description.is_empty() => {
+            let mut schema = described(all_of(reference), &usage.description);
+            schema.schema_data.nullable = usage.nullable;
+            ReferenceOr::Item(schema)
+        }
+        Some(reference) => reference,
+        None => ReferenceOr::Item(written_out(emitter, usage)),
+    }
+}
+
+/// The type of scalars that JSON has in two forms. Clients show its name, and have one type for all of them.
+fn scalar_name(usage: &Usage) -> Option<&'static str> {
+    match usage.shape {
+        Shape::Quantity => Some("meta.v1.Quantity"),
+        Shape::IntOrString => Some("meta.v1.IntOrString"),
+        _ => None,
+    }
+}
+
+/// A reference to the type of such a scalar, where that type is known.
+fn named_scalar(emitter: &Emitter<'_>, usage: &Usage) -> Option<ReferenceOr<Schema>> {
+    let name = scalar_name(usage)?;
+    let is_known = emitter.model.types.iter().any(|ty| ty.qualified_name == name);
+    is_known.then(|| ReferenceOr::ref_(&format!("#/components/schemas/{name}")))
+}
+
+/// A value that has no name.
+fn written_out(emitter: &Emitter<'_>, usage: &Usage) -> Schema {
+    let resolved = emitter.model.resolve(usage);
     let mut data = SchemaData { nullable: usage.nullable, ..SchemaData::default() };
     let kind = match resolved {
         Resolved::Scalar(shape) => {
@@ -173,7 +217,7 @@ fn usage_schema(emitter: &Emitter<'_>, usage: &Usage) -> ReferenceOr<Schema> {
             }))
         }
     };
-    ReferenceOr::Item(described(Schema { schema_data: data, schema_kind: kind }, &usage.description))
+    described(Schema { schema_data: data, schema_kind: kind }, &usage.description)
 }
 
 fn boxed(schema: ReferenceOr<Schema>) -> ReferenceOr<Box<Schema>> {

@@ -178,9 +178,10 @@ fn list_semantics(emitter: &Emitter<'_>, semantics: &ListSemantics) -> TokenStre
 
 fn patch(emitter: &Emitter<'_>, patch: &Patch) -> TokenStream {
     let name = emitter.import("orch_runtime::type_def", "PatchStrategy");
-    let (merge, retain_keys) = (patch.merge, patch.retain_keys);
+    let (merge, retain_keys, replace) = (patch.merge, patch.retain_keys, patch.replace);
     let merge_key = option(patch.merge_key.as_ref());
-    quote!(patch: #name { merge: #merge, retain_keys: #retain_keys, merge_key: #merge_key },)
+    let value = quote!(merge: #merge, retain_keys: #retain_keys, replace: #replace, merge_key: #merge_key);
+    quote!(patch: #name { #value },)
 }
 
 /// An optional value as an expression.

@@ -146,6 +146,7 @@ fn patch(schema: &Schema) -> Patch {
     Patch {
         merge: matches!(strategy, Some(PatchStrategy::Merge | PatchStrategy::MergeRetainKeys)),
         retain_keys: matches!(strategy, Some(PatchStrategy::RetainKeys | PatchStrategy::MergeRetainKeys)),
+        replace: matches!(strategy, Some(PatchStrategy::Replace)),
         merge_key: schema.patch_merge_key.as_ref().map(|key| key.value.clone()),
     }
 }

@@ -40,7 +40,15 @@ pub async fn share(config: &Config, sealing: &Arc<dyn Sealing>) -> Result<(), St
     share_in(&directory, &etcd).await
 }
 
-/// The same between a directory, which nobody else uses, and etcd.
+/// Seals the shared keys as secrets are sealed by now. To be called when a start has succeeded: one that
+/// fails leaves them as they were, for those who do not know the new key. Does nothing without etcd.
+pub async fn seal(config: &Config, sealing: &Arc<dyn Sealing>) -> Result<(), StartError> {
+    let Some(etcd) = storage::etcd_config(config, sealing) else { return Ok(()) };
+    let sealed = Box::pin(orch_storage_etcd::seal_shared(&etcd, &name())).await;
+    sealed.map_err(|error| storage::etcd_fault(&error))
+}
+
+/// Does what [`share`] does, between a directory, which nobody else uses, and etcd.
 pub async fn share_in(directory: &Path, etcd: &EtcdConfig) -> Result<(), StartError> {
     let shared = Box::pin(orch_storage_etcd::read_shared(etcd, &name())).await;
     if let Some(shared) = shared.map_err(|error| storage::etcd_fault(&error))? {

@@ -6,7 +6,7 @@
 
 use std::{
     io::Write,
-    pin::Pin,
+    pin::{Pin, pin},
     task::{Context, Poll},
 };
 
@@ -16,6 +16,7 @@ use flate2::{Compression, write::GzEncoder};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use orch_machinery::json::pretty::Indenter;
 use orch_storage::Object;
+use tokio::task::yield_now;
 
 /// A piece is sent when it has this many bytes.
 pub const CHUNK: usize = 32 * 1024;
@@ -58,6 +59,13 @@ pub type Chunks = Box<dyn Iterator<Item = Result<Bytes, CutOff>> + Send>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the rest of the answer cannot be written")]
 pub struct CutOff;
+
+/// Waits for the next turn of this task. Others are first, and so is what connections have brought meanwhile:
+/// after a plain wake-up, a thread looks at these only now and then.
+pub fn rest<T>(context: &mut Context<'_>) -> Poll<T> {
+    let _ = pin!(yield_now()).poll(context);
+    Poll::Pending
+}
 
 /// A body of these pieces; `length` in bytes where it is known beforehand.
 pub fn body(chunks: Chunks, length: Option<u64>) -> Body {
@@ -163,8 +171,7 @@ impl HttpBody for ChunkBody {
     ) -> Poll<Option<Result<Frame<Bytes>, CutOff>>> {
         let chunk = if self.ended { None } else { self.chunks.next() };
         if matches!(&chunk, Some(Ok(chunk)) if chunk.is_empty()) {
-            context.waker().wake_by_ref();
-            return Poll::Pending;
+            return rest(context);
         }
         let length = chunk.as_ref().map_or(0, |chunk| chunk.as_ref().map_or(0, |chunk| chunk.len() as u64));
         self.ended = !matches!(chunk, Some(Ok(_)));
@@ -183,12 +190,20 @@ impl HttpBody for ChunkBody {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
+    use std::{
+        io::Read,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+    };
 
     use bytes::Bytes;
     use flate2::read::GzDecoder;
+    use http_body_util::BodyExt as _;
+    use tokio::{io::AsyncReadExt as _, net::UnixStream};
 
-    use super::{CHUNK, COMPRESS_ABOVE, Chunks, CutOff, gzip, of, pretty};
+    use super::{CHUNK, COMPRESS_ABOVE, Chunks, CutOff, body, gzip, of, pretty};
 
     fn joined(chunks: Chunks) -> Vec<u8> {
         chunks.flat_map(|chunk| chunk.unwrap()).collect()
@@ -229,5 +244,31 @@ mod tests {
                 assert_eq!(cut, [Err(CutOff)]);
             }
         }
+    }
+
+    /// The only thread looks at its connections between two turns of a long body.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn a_body_rests_until_connections_were_looked_at() {
+        /// Until then the reader has come to wait.
+        const WRITES: usize = 1000;
+        let (here, mut there) = UnixStream::pair().unwrap();
+        here.writable().await.unwrap();
+        let turns = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&turns);
+        let reader = tokio::spawn(async move {
+            there.read_u8().await.unwrap();
+            counted.load(Ordering::SeqCst)
+        });
+        let pieces = std::iter::from_fn(move || {
+            let turn = turns.fetch_add(1, Ordering::SeqCst);
+            if turn == WRITES {
+                here.try_write(b"1").unwrap();
+            }
+            (turn < 2 * WRITES).then(|| Ok(Bytes::new()))
+        });
+        let written = tokio::spawn(body(Box::new(pieces), None).collect());
+        assert!(written.await.unwrap().is_ok());
+        let seen = reader.await.unwrap();
+        assert!(seen <= WRITES + 3, "{seen}");
     }
 }

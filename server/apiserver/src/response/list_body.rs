@@ -53,10 +53,20 @@ pub fn measured(form: Form, list: List, now: Time) -> (Chunks, Option<u64>) {
 }
 
 /// The pieces of a list's text. To know their length, objects of other versions would have to be converted.
-pub fn chunks(form: Form, list: List, now: Time) -> Chunks {
+pub fn chunks(form: Form, mut list: List, now: Time) -> Chunks {
+    sort_rows(&form, &mut list);
     let (turn, state) = (Turn::default(), State::Head);
     let mut text = ListText { form, list, next: 0, now, turn, state, whole: None, is_open: false };
     Box::new(std::iter::from_fn(move || text.chunk()))
+}
+
+/// Puts the objects into the order of a table's rows. One that cannot be read cuts the list off later.
+pub fn sort_rows(form: &Form, list: &mut List) {
+    let (Form::Table(..), Some(rank)) = (form, list.resource.behaviour.row_rank()) else { return };
+    let resource = Arc::clone(&list.resource);
+    let tree = |object: &Object| read(&resource, bytes_of(&resource, object).ok()?).ok();
+    // Those of one rank stay in the order of their keys.
+    list.objects.sort_by_cached_key(|object| tree(object).map(|tree| rank(&tree)));
 }
 
 fn plain_length(list: &List) -> u64 {

@@ -24,6 +24,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
+use super::chunks;
 use crate::config::Pace;
 
 /// Nobody looks after an answer before so many bytes of it are taken.
@@ -105,8 +106,7 @@ impl HttpBody for PacedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
         if self.busy >= SLICE {
             self.busy = Duration::ZERO;
-            context.waker().wake_by_ref();
-            return Poll::Pending;
+            return chunks::rest(context);
         }
         let began = std::time::Instant::now();
         let noted = Noted { held: Arc::downgrade(&self.held), reader: context.waker().clone() };

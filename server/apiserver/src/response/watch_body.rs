@@ -18,7 +18,7 @@ use orch_registry::{
 };
 
 use super::{
-    chunks::{CHUNK, TURN},
+    chunks::{self, CHUNK, TURN},
     representation::Representation,
     watch_frame::Framer,
 };
@@ -76,8 +76,7 @@ impl HttpBody for WatchText {
         if self.read >= TURN {
             // Others have their turn first.
             self.read = 0;
-            context.waker().wake_by_ref();
-            return Poll::Pending;
+            return chunks::rest(context);
         }
         loop {
             let made = if let Some(frame) = self.left_over.take() {

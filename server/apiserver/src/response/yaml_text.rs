@@ -32,7 +32,8 @@ pub fn of_json(text: &[u8]) -> Result<Bytes> {
 ///
 /// # Errors
 /// 500 where the list cannot be written at all.
-pub fn list(form: Form, list: List, now: Time) -> Result<Chunks> {
+pub fn list(form: Form, mut list: List, now: Time) -> Result<Chunks> {
+    list_body::sort_rows(&form, &mut list);
     let frame = List { objects: Vec::new(), ..list.clone() };
     let frame = list_body::chunks(form.clone(), frame, now);
     // Only objects are cut off, and the frame has none.

@@ -117,6 +117,9 @@ impl Server {
         let core = self.core(objects, admission, continue_key, &stopping);
         left_behind::warn(&core);
         first_objects::create(&core, &own_service).await?;
+        if let Entrance::Address = entrance {
+            Box::pin(bootstrap::seal_keys(&self.config, &(encryption.clone() as Arc<dyn Sealing>))).await?;
+        }
 
         let metrics = measures::of_server(started, &core, controllers.monitor());
         let measured = Measured {

@@ -167,6 +167,7 @@ fn merge_field(
     }
     let merged = match (object.remove(name), change) {
         (Some(Tree::Object(inner)), Tree::Object(change)) => {
+            let inner = if slot.strategy.replace { TreeMap::new() } else { inner };
             Some(Tree::Object(merge_object(inner, change, slot.members(), work)?))
         }
         (Some(Tree::Array(items)), Tree::Array(change)) => {

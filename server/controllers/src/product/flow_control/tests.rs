@@ -101,6 +101,28 @@ async fn what_differs_from_the_seed_is_corrected_unless_an_operator_says_otherwi
     assert!(fixture.exists::<FlowSchema>(("", "own")) && !fixture.exists::<FlowSchema>(("", "obsolete")));
 }
 
+/// An operator mends them with the server that starts.
+#[tokio::test]
+async fn levels_and_schemas_that_cannot_be_read_keep_no_others_from_being_made() {
+    let fixture = Fixture::new().await;
+    let levels = fixture.resource::<PriorityLevelConfiguration>();
+    let schemas = fixture.resource::<FlowSchema>();
+    let damaged = [(levels, "system"), (levels, "catch-all"), (schemas, "probes"), (schemas, "exempt")];
+    for (resource, name) in damaged {
+        let key = orch_storage::Key::new(resource.storage_name.clone(), "", name);
+        let body = orch_storage::Body::new("{".into(), 1);
+        let storage = fixture.client.core().storage();
+        storage.commit(orch_storage::Change::Create { key, body }).await.unwrap();
+    }
+    ensure_all(&fixture.client).await.unwrap();
+    for (resource, name) in damaged {
+        assert!(fixture.client.get(resource, "", name).is_err(), "{name} stays as it is");
+    }
+    assert_eq!([fixture.client.snapshot(levels).len(), fixture.client.snapshot(schemas).len()], [8, 13]);
+    assert_eq!(shares(&fixture, "node-high"), 40);
+    assert_eq!(dangling(&fixture, "system-nodes").unwrap().0, "False", "its level is there");
+}
+
 #[tokio::test(start_paused = true)]
 async fn objects_of_the_seed_come_back_at_once() {
     let fixture = Fixture::new().await;

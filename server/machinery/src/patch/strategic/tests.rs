@@ -92,6 +92,19 @@ fn maps_are_merged_replaced_or_deleted() {
 }
 
 #[test]
+fn an_object_is_replaced_where_its_field_says_so() {
+    let before = json!({"spec": {"podSelector": {"a": "b"}}});
+    for (patch, expected) in [
+        (json!({"q": "r", "n": null}), json!({"q": "r"})),
+        (json!({}), json!({})),
+        (json!({"$patch": "replace", "q": "r"}), json!({"q": "r"})),
+    ] {
+        let result = apply(&before, &json!({"spec": {"podSelector": patch}}), &WORKLOAD).unwrap();
+        assert_eq!(result, json!({"spec": {"podSelector": expected}}));
+    }
+}
+
+#[test]
 fn what_was_absent_is_taken_without_directives_and_nulls() {
     let patch = json!({
         "nodeSelector": {"a": "b", "n": null},

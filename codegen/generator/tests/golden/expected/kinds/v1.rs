@@ -311,6 +311,7 @@ pub static MACHINE_SPEC_TYPE: TypeDef = TypeDef {
             patch: PatchStrategy {
                 merge: true,
                 retain_keys: true,
+                replace: false,
                 merge_key: Some("name"),
             },
             ..FieldDef::PLAIN
