@@ -1,12 +1,23 @@
 //! HTTP/1.1 with the server's limits.
 
-use hyper::server::conn::http1::Builder;
+use std::{convert::Infallible, sync::Arc};
 
-use crate::config::MAX_HEAD_BYTES;
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::{Request, Response};
+use hyper::{
+    body::{Body, Incoming},
+    server::conn::http1::{Builder, UpgradeableConnection},
+    service::{Service, service_fn},
+    upgrade,
+};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use self::framing::FramingGuard;
+use crate::{config::MAX_HEAD_BYTES, connection::Connection, handover::Agreed};
 
 mod framing;
-
-pub use framing::FramingGuard;
 
 /// How much of an answer is collected before it is sent: as much as stays in the processor's caches until it
 /// is encrypted.
@@ -18,4 +29,60 @@ pub fn builder() -> Builder {
     // `lifecycle::run` watches over the time that a head may take: a timer for each request is expensive.
     http1.header_read_timeout(None).max_header_size(MAX_HEAD_BYTES as usize).max_buf_size(MAX_BUFFERED_BYTES);
     http1
+}
+
+/// Speaks HTTP/1 on this stream and answers requests with `answer`. The second part knows who goes on with
+/// the stream when HTTP has ended.
+pub fn serve_connection<S, P, A, F, B>(
+    http1: &Builder,
+    stream: S,
+    connection: &Arc<Connection<P>>,
+    answer: A,
+) -> (
+    UpgradeableConnection<
+        TokioIo<FramingGuard<S>>,
+        impl Service<Request<Incoming>, Response = Response<B>, Error = Infallible, Future: Send>
+        + use<S, P, A, F, B>,
+    >,
+    Agreed,
+)
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    P: Send + Sync,
+    A: Fn(Request<Incoming>) -> F,
+    F: Future<Output = Response<B>> + Send,
+    B: Body<Data = Bytes> + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let agreed = Agreed::default();
+    let (connection, agreeing) = (Arc::clone(connection), agreed.clone());
+    let service = service_fn(move |mut request| {
+        let (connection, agreeing) = (Arc::clone(&connection), agreeing.clone());
+        let upgrade = upgrade::on(&mut request);
+        answer(request).map(move |response| {
+            agreeing.answered(response.status(), upgrade, connection.prepared());
+            Ok::<_, Infallible>(response)
+        })
+    });
+    let io = TokioIo::new(FramingGuard::new(stream));
+    (http1.serve_connection(io, service).with_upgrades(), agreed)
+}
+
+/// Lets the successor go on with a connection, if there is one, after HTTP has ended there.
+///
+/// A client has to wait for the 101 (RFC 6455 section 4.1). One that has sent more is cut: who stands in front
+/// may have taken that for a request.
+pub async fn hand_over<S>(agreed: Agreed)
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let Some((upgrade, successor)) = agreed.take() else { return };
+    // An error means that the connection has ended before the answer was sent.
+    let Ok(upgraded) = upgrade.await else { return };
+    let Ok(parts) = upgraded.downcast::<TokioIo<FramingGuard<S>>>() else { return };
+    if !parts.read_buf.is_empty() {
+        tracing::debug!(bytes = parts.read_buf.len(), "cut: the client did not wait for the 101");
+        return;
+    }
+    successor(Box::new(parts.io.into_inner().into_inner())).await;
 }
