@@ -36,7 +36,7 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use self::{hearing::Hearing, sending::Sending};
 use crate::limits::Peer;
 
-/// How long a client may take to close after the server did, or to take what the server has said last.
+/// How long a client may take to close after it had the server's last word.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// How much is read at a time.
 const READ_BYTES: usize = 4096;
@@ -84,10 +84,11 @@ async fn serve(stream: ClientStream, mut events: Body, messages: Messages) {
     let end = poll_fn(|context| socket.poll(&mut events, context)).await;
     drop(events);
     tracing::debug!(?end, "a WebSocket ends");
-    if end != End::Lost {
-        // Who has not closed by then is cut.
-        let _ = timeout(FAREWELL, socket.close(&end)).await;
+    if end == End::Lost || socket.say_last(&end).await.is_err() {
+        return;
     }
+    // Who has not closed by then is cut.
+    let _ = timeout(FAREWELL, socket.part()).await;
 }
 
 impl WebSocket {
@@ -119,7 +120,7 @@ impl WebSocket {
             return Poll::Ready(Some(End::Lost));
         }
         let end = self.hearing.hear(buffer.filled());
-        self.sending.answer(self.hearing.answers());
+        self.sending.answer(&self.hearing.answers());
         Poll::Ready(end)
     }
 
@@ -143,23 +144,25 @@ impl WebSocket {
         Poll::Ready(None)
     }
 
-    /// Says the last word, and waits until the client has said its own.
-    async fn close(mut self, end: &End) -> io::Result<()> {
+    /// Sends what is left, and the last word. That takes as long as the listener lets it.
+    async fn say_last(&mut self, end: &End) -> io::Result<()> {
         if let End::Ours(code) = end {
             self.hearing.close(*code);
         }
-        self.sending.answer(self.hearing.answers());
-        self.send().await?;
+        self.sending.answer(&self.hearing.answers());
+        self.send().await
+    }
+
+    /// Waits until the client has said its last word too, and has closed.
+    async fn part(mut self) -> io::Result<()> {
         while self.hearing.goes_on() {
-            let heard = poll_fn(|context| self.poll_hear(context)).await;
-            self.send().await?;
-            if heard == Some(End::Lost) {
+            if poll_fn(|context| self.poll_hear(context)).await == Some(End::Lost) {
                 return Ok(());
             }
         }
         self.stream.shutdown().await?;
         // A connection that is closed with bytes unread is reset, and the last word is lost.
-        let mut bytes = [0; READ_BYTES];
+        let mut bytes = [0; 512];
         while self.stream.read(&mut bytes).await? > 0 {}
         Ok(())
     }

@@ -60,14 +60,10 @@ impl Sending {
         }
     }
 
-    /// Adds frames that answer the client. Where a large event is under way, they go behind it.
-    pub fn answer(&mut self, frames: Vec<u8>) {
-        if self.large.is_empty() {
-            self.collected.put_slice(&frames);
-        } else {
-            // Nothing is heard from a client before all is sent, so this is when the server closes.
-            self.large = [&self.large[..], &frames].concat().into();
-        }
+    /// Adds frames that answer the client. No large event may wait.
+    pub fn answer(&mut self, frames: &[u8]) {
+        debug_assert!(self.large.is_empty(), "nothing is heard before all is sent");
+        self.collected.put_slice(frames);
     }
 
     /// Sends all there is.
