@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
 use orch_tests::TestServer;
 use serde_json::Value;
 use tokio::{
@@ -144,6 +144,5 @@ impl Socket {
 
 /// A token as one of the protocols of a handshake.
 pub fn token(secret: &str) -> String {
-    let encoded = BASE64.encode(secret).replace('+', "-").replace('/', "_").replace('=', "");
-    format!("base64url.bearer.authorization.orch.io.{encoded}")
+    format!("base64url.bearer.authorization.orch.io.{}", BASE64_URL_SAFE_NO_PAD.encode(secret))
 }
