@@ -1,13 +1,13 @@
 //! Watches over WebSocket (RFC 6455): a message for each event, on a connection whose HTTP has ended.
 //!
 //! The body of such an answer has a piece for each event. It is made and guarded like that of every watch;
-//! only it does not go out as the body of an HTTP answer. What ends the body ends the WebSocket, and the other
-//! way round: its seat, its shares and its counts are free when the client closes.
+//! only it does not go out as the body of an HTTP answer. What ends the body ends the WebSocket, and the
+//! other way round: its seat, its shares and its counts are free when the client closes.
 //!
-//! A client has nothing to say here but "ping" and "close". Other messages are ignored, up to a size. Reading
-//! what a client sends, with all that can be wrong there, and answering it is for the library
-//! ([`hearing`]). Events do not go through it: it would copy each one for each client, and keep the room of the
-//! largest one ([`sending`]).
+//! A client has nothing to say here but "ping" and "close". Other messages are ignored, up to a size.
+//! Reading what a client sends, with all that can be wrong there, and answering it is for the library
+//! ([`hearing`]). Events do not go through it: it would copy each one for each client, and keep the room of
+//! the largest one ([`sending`]).
 //!
 //! While a client takes nothing, nothing is read from it either: answers to its pings would have to be kept.
 //! The listener cuts it after a while, as it cuts every other client that takes nothing.
