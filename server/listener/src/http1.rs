@@ -70,8 +70,8 @@ where
 
 /// Lets the successor go on with a connection, if there is one, after HTTP has ended there.
 ///
-/// A client has to wait for the 101 (RFC 6455 section 4.1). One that has sent more is cut: who stands in front
-/// may have taken that for a request.
+/// A client has to wait for the 101 (RFC 6455 section 4.1). One that has sent more is cut: who stands in
+/// front may have taken that for a request.
 pub async fn hand_over<S>(agreed: Agreed)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,

@@ -15,8 +15,8 @@ use tokio::{
 
 use crate::{connection::Connection, drain::until_stopping};
 
-/// Runs a connection until HTTP ends on it. `finish` lets it take nothing new. `run_streams` runs those HTTP/2
-/// streams that belong to the task of the connection, and says whether one ran.
+/// Runs a connection until HTTP ends on it. `finish` lets it take nothing new. `run_streams` runs those
+/// HTTP/2 streams that belong to the task of the connection, and says whether one ran.
 ///
 /// The connection finishes what it has begun and takes nothing new from the moment that the server stops,
 /// that a handler asks for it, or that no new request came for `idle`. An HTTP/1.1 connection that is in the

@@ -80,8 +80,8 @@ pub enum Framing {
 }
 
 impl Framing {
-    /// How many bytes in front of an event only say where it ends. Messages that end by themselves have none. A
-    /// line keeps its end there, as in the reference.
+    /// How many bytes in front of an event only say where it ends. Messages that end by themselves have none.
+    /// A line keeps its end there, as in the reference.
     pub fn prefix(self) -> usize {
         match self {
             Framing::Lengths => 4,
