@@ -22,8 +22,8 @@ use tokio::{net::TcpStream, sync::watch};
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::{
-    config::Config, connection::Connection, drain, handshake, http1, http2, lifecycle, places::Place,
-    stall_timeout::StallTimeout, tls::ALPN_HTTP2, write_coalescing::BufferPool,
+    config::Config, connection::Connection, drain, handover::Agreed, handshake, http1, http2, lifecycle,
+    places::Place, stall_timeout::StallTimeout, tls::ALPN_HTTP2, write_coalescing::BufferPool,
 };
 
 /// What a client's bytes come in.
@@ -112,7 +112,8 @@ impl<P, H> Acceptor<P, H> {
             let finish = GracefulConnection::graceful_shutdown;
             lifecycle::run(http, finish, run_streams, &connection, idle_timeout, &mut stopping).await
         } else {
-            let (http, agreed) = http1::serve_connection(&self.http1, stream, &connection, answer);
+            let agreed = Agreed::default();
+            let http = http1::serve_connection(&self.http1, stream, &connection, &agreed, answer);
             let finish = UpgradeableConnection::graceful_shutdown;
             let ended =
                 lifecycle::run(http, finish, |_| false, &connection, head_timeout, &mut stopping).await;

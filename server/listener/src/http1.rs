@@ -8,7 +8,7 @@ use http::{Request, Response};
 use hyper::{
     body::{Body, Incoming},
     server::conn::http1::{Builder, UpgradeableConnection},
-    service::{Service, service_fn},
+    service::{HttpService, service_fn},
     upgrade,
 };
 use hyper_util::rt::TokioIo;
@@ -23,6 +23,9 @@ mod framing;
 /// is encrypted.
 pub const MAX_BUFFERED_BYTES: usize = 64 * 1024;
 
+/// The stream of a connection, as the library reads requests from it.
+type Requests<S> = TokioIo<FramingGuard<S>>;
+
 /// How HTTP/1.1 is spoken on all connections.
 pub fn builder() -> Builder {
     let mut http1 = Builder::new();
@@ -31,21 +34,18 @@ pub fn builder() -> Builder {
     http1
 }
 
-/// Speaks HTTP/1 on this stream and answers requests with `answer`. The second part knows who goes on with
-/// the stream when HTTP has ended.
+/// Speaks HTTP/1 on this stream and answers requests with `answer`. `agreed` knows afterwards who goes on
+/// with the stream.
 pub fn serve_connection<S, P, A, F, B>(
     http1: &Builder,
     stream: S,
     connection: &Arc<Connection<P>>,
+    agreed: &Agreed,
     answer: A,
-) -> (
-    UpgradeableConnection<
-        TokioIo<FramingGuard<S>>,
-        impl Service<Request<Incoming>, Response = Response<B>, Error = Infallible, Future: Send>
-        + use<S, P, A, F, B>,
-    >,
-    Agreed,
-)
+) -> UpgradeableConnection<
+    Requests<S>,
+    impl HttpService<Incoming, ResBody = B, Future: Send> + use<S, P, A, F, B>,
+>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     P: Send + Sync,
@@ -54,18 +54,16 @@ where
     B: Body<Data = Bytes> + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let agreed = Agreed::default();
-    let (connection, agreeing) = (Arc::clone(connection), agreed.clone());
+    let (connection, agreed) = (Arc::clone(connection), agreed.clone());
     let service = service_fn(move |mut request| {
-        let (connection, agreeing) = (Arc::clone(&connection), agreeing.clone());
+        let (connection, agreed) = (Arc::clone(&connection), agreed.clone());
         let upgrade = upgrade::on(&mut request);
         answer(request).map(move |response| {
-            agreeing.answered(response.status(), upgrade, connection.prepared());
+            agreed.answered(response.status(), upgrade, connection.prepared());
             Ok::<_, Infallible>(response)
         })
     });
-    let io = TokioIo::new(FramingGuard::new(stream));
-    (http1.serve_connection(io, service).with_upgrades(), agreed)
+    http1.serve_connection(TokioIo::new(FramingGuard::new(stream)), service).with_upgrades()
 }
 
 /// Lets the successor go on with a connection, if there is one, after HTTP has ended there.
@@ -79,7 +77,7 @@ where
     let Some((upgrade, successor)) = agreed.take() else { return };
     // An error means that the connection has ended before the answer was sent.
     let Ok(upgraded) = upgrade.await else { return };
-    let Ok(parts) = upgraded.downcast::<TokioIo<FramingGuard<S>>>() else { return };
+    let Ok(parts) = upgraded.downcast::<Requests<S>>() else { return };
     if !parts.read_buf.is_empty() {
         tracing::debug!(bytes = parts.read_buf.len(), "cut: the client did not wait for the 101");
         return;

@@ -16,7 +16,7 @@ use tokio::{
     sync::watch,
 };
 
-use crate::{connection::Connection, http1, lifecycle};
+use crate::{connection::Connection, handover::Agreed, http1, lifecycle};
 
 const LONG: Duration = Duration::from_hours(1);
 const ASKED: &str = "GET /echo HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n";
@@ -24,7 +24,7 @@ const ASKED: &str = "GET /echo HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupg
 const NOT_HTTP: &str = "POST / HTTP/1.1\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n\0\n\n";
 
 /// Answers with 101 at `/echo`, with 200 at `/no`, and wants to go on both times.
-async fn answer(request: Request<Incoming>, connection: Arc<Connection<()>>) -> Response<Empty<Bytes>> {
+fn answer(request: &Request<Incoming>, connection: &Connection<()>) -> Response<Empty<Bytes>> {
     connection.hand_over(Box::new(|mut stream| {
         Box::pin(async move {
             let mut bytes = vec![0; NOT_HTTP.len()];
@@ -46,11 +46,12 @@ async fn serve(stream: DuplexStream) {
     let connection = Arc::new(Connection::new(address, (), Arc::default()));
     let (_never_stops, mut stopping) = watch::channel(false);
     let seen = Arc::clone(&connection);
-    let answer = move |request| {
+    let answer = move |request: Request<Incoming>| {
         seen.count_request();
-        answer(request, Arc::clone(&seen))
+        std::future::ready(answer(&request, &seen))
     };
-    let (http, agreed) = http1::serve_connection(&http1::builder(), stream, &connection, answer);
+    let agreed = Agreed::default();
+    let http = http1::serve_connection(&http1::builder(), stream, &connection, &agreed, answer);
     let finish = UpgradeableConnection::graceful_shutdown;
     lifecycle::run(http, finish, |_| false, &connection, LONG, &mut stopping).await.unwrap();
     http1::hand_over::<DuplexStream>(agreed).await;
