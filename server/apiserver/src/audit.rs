@@ -131,7 +131,7 @@ impl<'a> RequestAudit<'a> {
             }
             None => ResponseStatus::of_code(code.as_u16()),
         };
-        if !(is_watch && code == StatusCode::OK) {
+        if !(is_watch && response::is_watch(code)) {
             record.completed(status).await;
             return response;
         }

@@ -28,7 +28,10 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::{HeaderName, HeaderValue, Request, Response, header::HOST};
+use http::{
+    HeaderName, HeaderValue, Request, Response,
+    header::{HOST, UPGRADE},
+};
 use hyper::{
     body::{Body, Incoming},
     client::conn::http1 as client,
@@ -187,6 +190,8 @@ where
         let peer = Peer::new(vec![self.administrator.clone()]);
         let headers = request.headers_mut();
         headers.entry(HOST).or_insert(NAME);
+        // Nobody hands a pipe over: a watch has a body here.
+        headers.remove(UPGRADE);
         for (name, value) in &self.headers {
             headers.append(name.clone(), value.clone());
         }

@@ -19,6 +19,9 @@
 //! 10. **body limit**: handlers that need the body read it whole, up to a limit; what they leave is read and
 //!     dropped, so that the client gets its answer;
 //! 11. the handler of [`routes`](crate::routes).
+//!
+//! What answers a WebSocket's handshake goes the same way. Only at the end its events are taken off, and sent
+//! when the connection is handed over ([`websocket`](crate::websocket)).
 
 mod guard;
 
@@ -56,7 +59,7 @@ use crate::{
         body::RequestBody,
         info::{RequestInfo, Route},
         query::Query,
-        websocket_token,
+        websocket_handshake, websocket_token,
     },
     response::{
         self,
@@ -64,7 +67,7 @@ use crate::{
     },
     timeline::{Stage, Timeline, in_words},
     traces::Answered,
-    turns,
+    turns, websocket,
 };
 
 /// Answers one request.
@@ -87,6 +90,7 @@ pub async fn handle(
         }
     };
     drop(audit);
+    websocket::take_over(&connection, &mut response);
     log(&parts, &response, &audit_id, started);
     let headers = response.headers_mut();
     headers.insert(AUDIT_ID, audit_id);
@@ -140,6 +144,9 @@ async fn measured(
     response::rewrite_status(&mut response, &app.media_types, &parts.headers, &query);
     if !body.discard().await && parts.version < Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    if is_watch && websocket_handshake::is_asked(parts) && !response::is_watch(response.status()) {
+        websocket_handshake::mark_refused(parts, response.headers_mut());
     }
     if parts.method == Method::HEAD {
         without_body(&mut response);

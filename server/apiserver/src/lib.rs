@@ -3,9 +3,9 @@
 //! Start reading at [`Server`]; [`run`] puts a command line around it. From the outside inwards: [`config`]
 //! and `bootstrap` before anything listens; `layers`, `limits`, `turns` with `fairness`, `request`, `access`
 //! and [`routes`] for every request; `response` for its answer; `audit` for its record, `traces` for its
-//! spans; `documents` for all paths that are not resources; `metrics`. The verbs of resources are in
-//! `orch-registry`, the behaviour of the product's kinds in `orch-kinds`, its controllers in
-//! `orch-controllers`.
+//! spans; `websocket` for watches whose events are messages; `documents` for all paths that are not
+//! resources; `metrics`. The verbs of resources are in `orch-registry`, the behaviour of the product's kinds
+//! in `orch-kinds`, its controllers in `orch-controllers`.
 
 // A future that is awaited in place is copied with every request, so larger futures are boxed.
 #![cfg_attr(not(test), warn(clippy::large_futures))]
@@ -46,6 +46,7 @@ mod timeline;
 mod traces;
 mod turns;
 mod watch_review;
+mod websocket;
 
 pub use command::{main_with, run};
 pub use in_process::InProcess;

@@ -8,6 +8,7 @@ pub mod impersonation;
 pub mod info;
 pub mod listing;
 pub mod query;
+pub mod websocket_handshake;
 pub mod websocket_token;
 pub mod weight;
 pub mod writing;

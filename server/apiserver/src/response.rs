@@ -48,7 +48,8 @@ use crate::{
     config::Pace,
     large_work::LargeWork,
     metrics::OpenWatch,
-    request::{query::Query, weight::LARGE},
+    request::{query::Query, websocket_handshake::Handshake, weight::LARGE},
+    websocket::Messages,
 };
 
 /// How an answer is written.
@@ -62,6 +63,8 @@ pub struct Style<'a> {
     pub headers: Option<&'a HeaderMap>,
     /// Where what takes long is written.
     pub large_work: &'a LargeWork,
+    /// What the events of a watch are sent over, where that is not the body of the answer.
+    pub websocket: Option<&'a Handshake>,
 }
 
 /// Writes an answer. `open` counts a watch while it is open.
@@ -102,8 +105,12 @@ pub fn respond(
         }
         Answer::Watch(stream) => {
             let work = style.large_work.clone();
-            let body = watch_body::body(*stream, representation, Arc::clone(core), work, open());
-            stream_of(style, body)
+            let in_messages = style.websocket.is_some();
+            let body = watch_body::body(*stream, representation, in_messages, Arc::clone(core), work, open());
+            match style.websocket {
+                None => stream_of(style, body),
+                Some(handshake) => switching(style, handshake, body),
+            }
         }
     })
 }
@@ -241,7 +248,7 @@ impl SlowList {
 
 /// The same as [`streamed`] for a list that takes long to write.
 fn streamed_apart(style: Style<'_>, chunks: Chunks, long: &SlowList) -> Response {
-    let Style { representation, pace, headers, large_work } = style;
+    let Style { representation, pace, headers, large_work, .. } = style;
     let chunks = if is_indented(representation) { chunks::pretty(chunks) } else { chunks };
     let is_compressed = representation.gzip && long.length > COMPRESS_ABOVE;
     let chunks = if is_compressed { chunks::compress(chunks) } else { chunks };
@@ -267,6 +274,24 @@ fn stream_of(style: Style<'_>, body: Body) -> Response {
     if let Ok(content_type) = HeaderValue::try_from(&*media_type.stream_content_type()) {
         response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     }
+    response
+}
+
+/// Whether an answer with this code to a request for a watch is one: events follow.
+pub fn is_watch(code: StatusCode) -> bool {
+    matches!(code, StatusCode::OK | StatusCode::SWITCHING_PROTOCOLS)
+}
+
+/// The answer to a handshake, with the messages that follow it.
+fn switching(style: Style<'_>, handshake: &Handshake, messages: Body) -> Response {
+    let kind = match style.representation.media_type.syntax() {
+        Syntax::Json | Syntax::Yaml => Messages::Text,
+        Syntax::Protobuf | Syntax::Cbor => Messages::Binary,
+    };
+    let mut response = stream_of(style, messages);
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    handshake.write(response.headers_mut());
+    response.extensions_mut().insert(kind);
     response
 }
 

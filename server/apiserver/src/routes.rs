@@ -36,6 +36,7 @@ use crate::{
         info::{RequestInfo, Route},
         listing,
         query::Query,
+        websocket_handshake::Handshake,
         weight, writing,
     },
     response::{Representation, Style, respelled, respond, status::refusal, warning::warn},
@@ -211,6 +212,7 @@ async fn performed(
         }
     }
     let representation = negotiate(app, &head, verb, target)?;
+    let websocket = if verb == Verb::Watch { Handshake::read(head.parts)? } else { None };
     let sent = sent?;
     if let Some(record) = head.record {
         audit::sent(record, &head, verb, target, &sent);
@@ -235,7 +237,13 @@ async fn performed(
             RequestLabels::resource(target.resource.def, None, verb, &target.namespace, &target.name);
         app.metrics.long_running(&labels, target.resource.def.kind, head.timeline.started())
     };
-    let style = Style { representation: &representation, pace: app.pace, headers: head.headers, large_work };
+    let style = Style {
+        representation: &representation,
+        pace: app.pace,
+        headers: head.headers,
+        large_work,
+        websocket: websocket.as_ref(),
+    };
     respond(&app.core, target, style, answer, open)
 }
 

@@ -24,7 +24,7 @@ use crate::{
         RequestHead,
         info::{Names, Route},
     },
-    response::status::Terminated,
+    response::{self, status::Terminated},
     timeline::Stage,
 };
 
@@ -133,7 +133,7 @@ pub fn answered(
     }
     match kept {
         None => response,
-        Some(kept) if is_watch(head) && response.status() == StatusCode::OK => {
+        Some(kept) if is_watch(head) && response::is_watch(response.status()) => {
             until_initial_events(response, kept)
         }
         Some(kept) => until_handed_over(response, kept, head.timeline.end(Stage::Handler)),

@@ -1,38 +1,33 @@
 //! Serves one accepted connection: TLS handshake, then HTTP in the version that the handshake agreed on.
 
 use std::{
-    convert::Infallible,
     net::SocketAddr,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    task::Context,
 };
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use futures_util::FutureExt;
 use http::{Request, Response};
 use hyper::{
     body::{Body, Incoming},
-    server::conn::http1::Builder as Http1,
-    service::service_fn,
+    server::conn::http1::{Builder as Http1, UpgradeableConnection},
 };
-use hyper_util::rt::TokioIo;
+use hyper_util::server::graceful::GracefulConnection;
 use rustls::{ServerConfig, ServerConnection, pki_types::CertificateDer};
 use tokio::{net::TcpStream, sync::watch};
-use tokio_rustls::TlsAcceptor;
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::{
-    config::Config,
-    connection::Connection,
-    drain, handshake,
-    http1::{self, FramingGuard},
-    http2, lifecycle,
-    places::Place,
-    tls::ALPN_HTTP2,
-    write_coalescing::BufferPool,
+    config::Config, connection::Connection, drain, handover::Agreed, handshake, http1, http2, lifecycle,
+    places::Place, stall_timeout::StallTimeout, tls::ALPN_HTTP2, write_coalescing::BufferPool,
 };
+
+/// What a client's bytes come in.
+type Encrypted = TlsStream<StallTimeout<TcpStream>>;
 
 /// What all connections share.
 pub struct Acceptor<P, H> {
@@ -100,10 +95,12 @@ impl<P, H> Acceptor<P, H> {
             Arc::new(Connection::new(peer_address, (self.make_peer)(peer_certificates(session)), leave));
         let speaks_http2 = session.alpn_protocol() == Some(ALPN_HTTP2);
 
-        let (handler, seen) = (self.handler.clone(), Arc::clone(&connection));
+        // It is taken until whatever is spoken after HTTP has ended too.
+        let place = Arc::new(place);
+        let (handler, seen, settled) = (self.handler.clone(), Arc::clone(&connection), Arc::clone(&place));
         let answer = move |request| {
             if seen.count_request() {
-                place.settle();
+                settled.settle();
             }
             handler(request, Arc::clone(&seen))
         };
@@ -111,16 +108,24 @@ impl<P, H> Acceptor<P, H> {
         let result = if speaks_http2 {
             let (http, mut streams) =
                 http2::serve_connection(stream, Arc::clone(&self.buffers), stall_timeout, answer);
-            lifecycle::run(http, |context| streams.run(context), &connection, idle_timeout, &mut stopping)
-                .await
+            let run_streams = |context: &mut Context<'_>| streams.run(context);
+            let finish = GracefulConnection::graceful_shutdown;
+            lifecycle::run(http, finish, run_streams, &connection, idle_timeout, &mut stopping).await
         } else {
-            let service = service_fn(move |request| answer(request).map(Ok::<_, Infallible>));
-            let http = self.http1.serve_connection(TokioIo::new(FramingGuard::new(stream)), service);
-            lifecycle::run(http, |_| false, &connection, head_timeout, &mut stopping).await
+            let agreed = Agreed::default();
+            let http = http1::serve_connection(&self.http1, stream, &connection, &agreed, answer);
+            let finish = UpgradeableConnection::graceful_shutdown;
+            let ended =
+                lifecycle::run(http, finish, |_| false, &connection, head_timeout, &mut stopping).await;
+            if ended.is_ok() {
+                http1::hand_over::<Encrypted>(agreed).await;
+            }
+            ended
         };
         if let Err(error) = result {
             tracing::debug!(peer = %peer_address, %error, "connection ended with an error");
         }
+        drop(place);
     }
 }
 

@@ -10,6 +10,8 @@ use std::{
 
 use tokio::sync::{Notify, futures::Notified};
 
+use crate::handover::{Prepared, Successor};
+
 /// One client connection, as its requests see it. `P` is what the caller of
 /// [`Listener::serve`](crate::Listener::serve) made of the client's certificates; it lives as long as the
 /// connection.
@@ -19,6 +21,7 @@ pub struct Connection<P> {
     peer: P,
     requests: AtomicU64,
     close: Arc<Notify>,
+    prepared: Prepared,
 }
 
 impl<P> Connection<P> {
@@ -38,6 +41,12 @@ impl<P> Connection<P> {
         self.close.notify_one();
     }
 
+    /// Hands the bytes of an HTTP/1 connection over, once the request that is being answered has got its 101.
+    /// Another answer changes nothing.
+    pub fn hand_over(&self, successor: Successor) {
+        self.prepared.set(successor);
+    }
+
     /// A connection that no client has: for tests of code that answers requests.
     pub fn detached(peer_address: SocketAddr, peer: P) -> Self {
         Self::new(peer_address, peer, Arc::default())
@@ -45,12 +54,17 @@ impl<P> Connection<P> {
 
     /// `close` is notified when the connection is to take no further requests.
     pub(crate) fn new(peer_address: SocketAddr, peer: P, close: Arc<Notify>) -> Self {
-        Self { peer_address, peer, requests: AtomicU64::new(0), close }
+        Self { peer_address, peer, requests: AtomicU64::new(0), close, prepared: Prepared::default() }
     }
 
     /// Waits for [`Connection::close_when_answered`], or for others that need the place.
     pub(crate) fn close_asked(&self) -> Notified<'_> {
         self.close.notified()
+    }
+
+    /// Who is to go on after the answer that is being made.
+    pub(crate) fn prepared(&self) -> &Prepared {
+        &self.prepared
     }
 
     /// Counts a request. Whether it is the first.

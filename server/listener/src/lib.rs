@@ -8,7 +8,8 @@
 //! how many of them have not sent a request, how long a handshake or the head of a request may take, how long
 //! a connection may be idle, how long a client may leave unread what is sent to it, how many streams it may
 //! open. [`Config`] has the limits that a caller may set; the sizes are constants of `http1`, `http2` and
-//! `places`. HTTP/1 requests whose end could be read in two ways do not get as far as a handler.
+//! `places`. HTTP/1 requests whose end could be read in two ways do not get as far as a handler. After a 101
+//! of a handler an HTTP/1 connection speaks what that handler wants ([`Connection::hand_over`]).
 //!
 //! The modules import one another in this direction: `listener` (the accept loop) -> `acceptor` (one
 //! connection) -> `handshake`, `http1`, `http2`, `lifecycle` (how a connection ends) -> the rest, such as
@@ -22,6 +23,7 @@ mod config;
 mod connection;
 mod drain;
 mod error;
+mod handover;
 mod handshake;
 mod http1;
 mod http2;
@@ -33,10 +35,16 @@ pub mod tls;
 mod write_coalescing;
 
 pub use self::{
-    config::Config, connection::Connection, error::ListenError, listener::Listener, places::client_address,
+    config::Config,
+    connection::Connection,
+    error::ListenError,
+    handover::{ClientStream, Duplex, Successor},
+    listener::Listener,
+    places::client_address,
 };
 
 #[cfg(test)]
 mod tests {
     mod fan_out;
+    mod handover;
 }

@@ -8,7 +8,6 @@ use std::{
     time::Duration,
 };
 
-use hyper_util::server::graceful::GracefulConnection;
 use tokio::{
     sync::watch,
     time::{Instant, sleep_until},
@@ -16,16 +15,17 @@ use tokio::{
 
 use crate::{connection::Connection, drain::until_stopping};
 
-/// Runs a connection until it is closed. `run_streams` runs those HTTP/2 streams that belong to the task of
-/// the connection, and says whether one ran.
+/// Runs a connection until HTTP ends on it. `finish` lets it take nothing new. `run_streams` runs those
+/// HTTP/2 streams that belong to the task of the connection, and says whether one ran.
 ///
 /// The connection finishes what it has begun and takes nothing new from the moment that the server stops,
 /// that a handler asks for it, or that no new request came for `idle`. An HTTP/1.1 connection that is in the
 /// middle of a request's head then is closed at once: a request whose head is not complete has not begun. A
 /// connection that never had a request is cut: it has nothing to finish, and a client that sends nothing may
 /// not react to a GOAWAY either.
-pub async fn run<P, E>(
-    http: impl GracefulConnection<Error = E>,
+pub async fn run<P, E, F: Future<Output = Result<(), E>>>(
+    http: F,
+    finish: fn(Pin<&mut F>),
     mut run_streams: impl FnMut(&mut Context<'_>) -> bool,
     connection: &Connection<P>,
     idle: Duration,
@@ -55,7 +55,7 @@ pub async fn run<P, E>(
     if connection.requests() == 0 {
         return Ok(());
     }
-    http.as_mut().graceful_shutdown();
+    finish(http.as_mut());
     poll_fn(|context| poll(http.as_mut(), &mut run_streams, context)).await
 }
 

@@ -79,6 +79,17 @@ pub enum Framing {
     Documents,
 }
 
+impl Framing {
+    /// How many bytes in front of an event only say where it ends. Messages that end by themselves have none.
+    /// A line keeps its end there, as in the reference.
+    pub fn prefix(self) -> usize {
+        match self {
+            Framing::Lengths => 4,
+            Framing::Lines | Framing::Documents => 0,
+        }
+    }
+}
+
 /// The `Content-Type` of a watch, beside the name of the media type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamType {

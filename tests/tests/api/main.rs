@@ -90,6 +90,7 @@ mod volumes;
 mod warnings;
 mod watch;
 mod watch_ends;
+mod websocket;
 mod wire;
 mod write_answers;
 mod write_bodies;

@@ -125,6 +125,8 @@ async fn watches_go_on_until_the_server_stops() {
     let mut admin = plane.service();
     let request =
         Request::get("/api/v1/namespaces/default/configmaps?watch=true&fieldSelector=metadata.name%3Dm");
+    // A pipe is handed over to nobody, so the watch has a body in any case.
+    let request = request.header("connection", "upgrade").header("upgrade", "websocket");
     let mut events = admin.call(request.body(Full::<Bytes>::default()).unwrap()).await.unwrap().into_body();
     let map = json!({"metadata": {"name": "m"}});
     ask(&mut admin, Method::POST, "/api/v1/namespaces/default/configmaps", map).await;

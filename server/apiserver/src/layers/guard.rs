@@ -8,7 +8,7 @@ use std::{
 };
 
 use axum::response::Response;
-use http::{HeaderValue, StatusCode, Version, header, request::Parts};
+use http::{HeaderValue, Version, header, request::Parts};
 use orch_auth::{
     authenticator::{Authenticated, Credentials},
     impersonation::Impersonation,
@@ -36,6 +36,7 @@ use crate::{
         websocket_token,
     },
     response::{
+        self,
         status::{asked, nobody_to_impersonate, refusal, undecided},
         warning,
     },
@@ -99,7 +100,7 @@ pub(super) async fn guarded(passage: Passage<'_>, audit: &RequestAudit<'_>) -> R
     };
     warning::warn(&mut response, hint.map(str::to_owned).as_slice());
     match shares {
-        Some(shares) if supply == Some(Supply::Watches) && response.status() == StatusCode::OK => response
+        Some(shares) if supply == Some(Supply::Watches) && response::is_watch(response.status()) => response
             .map(|events| app.open_watches.guard(connection, parts, &app.identity_headers, events, shares)),
         Some(shares) => until_handed_over(response, shares),
         None => response,

@@ -1,18 +1,20 @@
 //! The bearer token of a WebSocket client that cannot send the header `Authorization`, as in a browser: it
 //! names its token as one of the protocols that it speaks.
 //!
-//! The server offers no WebSocket, and answers such a request like every other one (RFC 9110, section 7.8).
-//! But a credential that is there counts, and one that is wrong makes nobody anonymous. So the token is moved
-//! to the header `Authorization` before anything looks at the request, and away from where it could be shown.
+//! The token is moved to the header `Authorization` before anything looks at the request, and away from where
+//! it could be shown. That is so for every request that asks for a WebSocket, whether it gets one or not: a
+//! credential that is there counts, and one that is wrong makes nobody anonymous.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use http::{
-    HeaderMap, HeaderValue, Version,
-    header::{AUTHORIZATION, CONNECTION, SEC_WEBSOCKET_PROTOCOL, UPGRADE},
+    HeaderMap, HeaderValue,
+    header::{AUTHORIZATION, SEC_WEBSOCKET_PROTOCOL},
     request::Parts,
 };
 use orch_auth::authenticator::bearer::Bearer;
 use orch_runtime::vocabulary::Vocabulary;
+
+use super::websocket_handshake::{TOKEN, is_asked, items};
 
 /// An extension of requests that name a token which cannot be one.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +32,10 @@ enum Named {
 /// Moves the token, if there is one and the request has no other. A request whose token cannot be read gets
 /// the extension [`Unreadable`].
 pub fn take(parts: &mut Parts, vocabulary: &Vocabulary) {
-    if !is_websocket(parts) || has_bearer(&parts.headers) {
+    if !is_asked(parts) || has_bearer(&parts.headers) {
         return;
     }
-    let prefix = format!("base64url.bearer.authorization.{}.", vocabulary.group_suffix);
+    let prefix = format!("{TOKEN}{}.", vocabulary.group_suffix);
     match named(&parts.headers, &prefix) {
         Named::Nothing => {}
         Named::Token(token, others) => match bearer(&token).zip(HeaderValue::from_str(&others).ok()) {
@@ -47,15 +49,6 @@ pub fn take(parts: &mut Parts, vocabulary: &Vocabulary) {
     }
 }
 
-/// RFC 6455, section 4.2.1. HTTP/2 has no such upgrade.
-fn is_websocket(parts: &Parts) -> bool {
-    let lists = |name, word: &str| {
-        let values = parts.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-        values.flat_map(|value| value.split(',')).any(|item| item.trim().eq_ignore_ascii_case(word))
-    };
-    parts.version == Version::HTTP_11 && lists(UPGRADE, "websocket") && lists(CONNECTION, "upgrade")
-}
-
 fn has_bearer(headers: &HeaderMap) -> bool {
     let authorization = headers.get(AUTHORIZATION).map(|value| Bearer::parse(value.as_bytes()));
     matches!(authorization, Some(Bearer::Token(_)))
@@ -63,8 +56,7 @@ fn has_bearer(headers: &HeaderMap) -> bool {
 
 fn named(headers: &HeaderMap, prefix: &str) -> Named {
     let (mut token, mut others) = (None, Vec::new());
-    let values = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|value| value.to_str().ok());
-    for protocol in values.flat_map(|value| value.split(',')).map(str::trim) {
+    for protocol in items(headers, &SEC_WEBSOCKET_PROTOCOL) {
         let Some(encoded) = protocol.strip_prefix(prefix) else {
             others.push(protocol);
             continue;

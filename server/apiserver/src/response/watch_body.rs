@@ -1,5 +1,5 @@
 //! The text of a watch: one JSON document per event and line, or one frame of protobuf per event, sent as
-//! soon as it is known.
+//! soon as it is known. Over WebSocket each event is a piece of its own, which says by itself where it ends.
 
 use std::{
     convert::Infallible,
@@ -12,6 +12,7 @@ use std::{
 use axum::body::Body;
 use bytes::{BufMut, Bytes, BytesMut};
 use hyper::body::{Body as HttpBody, Frame};
+use orch_machinery::media_type::Framing;
 use orch_registry::{
     core::Core,
     watch_stream::{WatchEvent, WatchStream},
@@ -32,6 +33,8 @@ struct WatchText {
     making: Option<Making>,
     large_work: LargeWork,
     core: Arc<Core>,
+    /// Over WebSocket, how frames are separated: each becomes a message, which is by itself.
+    messages: Option<Framing>,
     /// A frame that did not fit into the last piece.
     left_over: Option<Bytes>,
     /// How many bytes of objects were read in this turn.
@@ -44,21 +47,24 @@ struct WatchText {
 type Making = Pin<Box<dyn Future<Output = Option<(Framer, Bytes)>> + Send>>;
 
 /// A response body that ends with the watch. `open` counts the watch until then. Frames that take long to
-/// make are made in `large_work`.
+/// make are made in `large_work`. Each event is a piece of its own where they are sent `in_messages`.
 pub fn body(
     watch: WatchStream,
     representation: &Representation,
+    in_messages: bool,
     core: Arc<Core>,
     large_work: LargeWork,
     open: OpenWatch,
 ) -> Body {
     let framer = Framer::new(representation, Arc::clone(&watch.resource), watch.vocabulary);
+    let messages = in_messages.then(|| framer.framing());
     Body::new(WatchText {
         watch,
         framer: Some(framer),
         making: None,
         large_work,
         core,
+        messages,
         left_over: None,
         read: 0,
         open,
@@ -141,6 +147,9 @@ impl WatchText {
 
     /// One frame as it is shared, or several small ones together.
     fn piece(&mut self, first: Bytes) -> Bytes {
+        if let Some(framing) = self.messages {
+            return first.slice(framing.prefix()..);
+        }
         let Some(second) = self.next_known() else { return first };
         let mut piece = BytesMut::with_capacity((first.len() + second.len()).max(CHUNK / 16));
         piece.put_slice(&first);

@@ -187,7 +187,7 @@ impl Framer {
     }
 
     /// How frames are separated. Only media types that have watches are negotiated for one.
-    fn framing(&self) -> Framing {
+    pub fn framing(&self) -> Framing {
         self.media_type.media_type.stream.map_or(Framing::Lines, |stream| stream.framing)
     }
 

@@ -82,6 +82,11 @@ impl<S> FramingGuard<S> {
     pub fn new(stream: S) -> Self {
         FramingGuard { stream, requests: Requests::new() }
     }
+
+    /// The stream, on which no requests come any more.
+    pub fn into_inner(self) -> S {
+        self.stream
+    }
 }
 
 impl Requests {

@@ -21,7 +21,10 @@ use hyper::{
     body::{Body, Frame},
     client,
 };
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo},
+    server::graceful::GracefulConnection,
+};
 use tokio::{
     io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf, duplex},
     sync::watch,
@@ -83,7 +86,8 @@ async fn serve(stream: Counted, changes: watch::Receiver<()>) {
     let connection = Connection::new(SocketAddr::from((Ipv4Addr::LOCALHOST, 1)), (), Arc::default());
     let (_never_stops, mut stopping) = watch::channel(false);
     let run_streams = |context: &mut Context<'_>| streams.run(context);
-    lifecycle::run(http, run_streams, &connection, LONG, &mut stopping).await.unwrap();
+    let finish = GracefulConnection::graceful_shutdown;
+    lifecycle::run(http, finish, run_streams, &connection, LONG, &mut stopping).await.unwrap();
 }
 
 #[tokio::test]
