@@ -1,7 +1,8 @@
 //! Which handler answers which request.
 //!
 //! Resources go to the registry, by verb; a `match` is faster than a router here. All other paths go to the
-//! router of `documents`. Large requests go on in `large_work`, writes once their bodies are read.
+//! router of `documents`. Large requests go on in `large_work`, writes once their bodies are read, and so do
+//! questions whose answers may be long.
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use orch_registry::{
     context::{Caller, RequestContext},
     error::{ApiError, Result},
     feature_gates::WATCH_LIST,
+    operation::AnyReview,
     request::{Body, DeleteCollectionRequest, DeleteRequest, GetRequest, Target},
     store_error, verb,
 };
@@ -115,7 +117,8 @@ fn negotiate(app: &App, head: &RequestHead<'_>, verb: Verb, target: &Target<'_>)
     Representation::negotiate(head, verb, target, media_types, meta_groups, *compresses)
 }
 
-/// Whether a write takes long to compute: what was sent is large, or what it changes or reads.
+/// Whether a write takes long to compute: what was sent is large, or what it changes or reads, or the answer to
+/// the question that it is.
 fn is_large(app: &App, head: &RequestHead<'_>, verb: Verb, target: &Target<'_>, sent: &Body) -> bool {
     let is_stored_large = || match verb {
         Verb::DeleteCollection => {
@@ -126,6 +129,7 @@ fn is_large(app: &App, head: &RequestHead<'_>, verb: Verb, target: &Target<'_>, 
     weight::is_large(&sent.bytes, head.header(header::CONTENT_TYPE))
         || is_stored_large()
         || reads_much(app, target)
+        || review(app, target).is_some_and(AnyReview::may_be_long)
 }
 
 /// Whether an operation reads much of other objects.
@@ -133,6 +137,16 @@ fn reads_much(app: &App, target: &Target<'_>) -> bool {
     let operation =
         target.subresource.and_then(|named| app.operations.operation(target.resource.def, named.name));
     operation.is_some_and(|operation| operation.reads(&app.core, target) > weight::LARGE)
+}
+
+/// What answers a kind that is a question.
+fn review<'a>(app: &'a App, target: &Target<'_>) -> Option<&'a dyn AnyReview> {
+    let def = target.resource.def;
+    if def.stored {
+        return None;
+    }
+    let answered = target.resource.storage_version().map_or(def, |answered| answered.def);
+    app.operations.review(answered)
 }
 
 /// Whether an answer takes long to write: the object is large, and is asked for in another form or version
@@ -319,7 +333,7 @@ async fn create(
     body: Body,
 ) -> Result<Answer> {
     let def = target.resource.def;
-    let answered = target.resource.storage_version().map_or(def, |answered| answered.def);
+    let review = review(app, &target);
     let not_here = || ApiError::MethodNotAllowed(String::new());
     let subresource = target.subresource;
     let request = writing::create(&head, target, body)?;
@@ -328,8 +342,7 @@ async fn create(
             if let Some(operation) = app.operations.operation(def, "") {
                 return verb::operate::operate(cx, request, operation).await;
             }
-            let review = app.operations.review(answered).ok_or_else(not_here)?;
-            verb::review::review(cx, request, review).await
+            verb::review::review(cx, request, review.ok_or_else(not_here)?).await
         }
         Some(subresource) => {
             let operation = app.operations.operation(def, subresource.name).ok_or_else(not_here)?;

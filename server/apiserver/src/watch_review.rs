@@ -27,11 +27,15 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use futures_util::future::join_all;
+use futures_util::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
 use http::{HeaderMap, Method};
 use orch_auth::authenticator::{Authenticated, Credentials};
 use orch_storage::Following;
-use tokio::{sync::watch, task::JoinSet, time::timeout};
+use tokio::{
+    sync::watch,
+    task::{JoinSet, yield_now},
+    time::timeout,
+};
 
 use crate::{
     access::Standing,
@@ -46,7 +50,7 @@ const TICK: Duration = Duration::from_secs(1);
 const PERIOD: Duration = Duration::from_secs(10);
 /// How much longer than judging all watches the rest after it takes.
 const REST: u32 = 20;
-/// How many watches of a credential are judged at a time, and before others get the thread.
+/// How many watches of a credential wait for other servers at a time.
 const AT_A_TIME: usize = 64;
 /// How many credentials are judged at a time.
 const CREDENTIALS: usize = 512;
@@ -95,10 +99,7 @@ async fn judge_all(app: &Arc<App>, round: u64) -> Duration {
             let (app, callers, busy) = (Arc::clone(app), Arc::clone(&callers), Arc::clone(&busy));
             tasks.spawn(async move {
                 let judged = async {
-                    for some in watches.chunks(AT_A_TIME) {
-                        join_all(some.iter().map(|watch| judge(&app, watch, &callers, round))).await;
-                        tokio::task::yield_now().await;
-                    }
+                    one_by_one(watches.iter().map(|watch| judge(&app, watch, &callers, round))).await;
                 };
                 counted(&busy, judged).await;
             });
@@ -108,6 +109,25 @@ async fn judge_all(app: &Arc<App>, round: u64) -> Duration {
     // What is not done then goes away with the tasks.
     let _ = timeout(PERIOD, all).await;
     Duration::from_nanos(busy.load(Relaxed))
+}
+
+/// Makes judgements, and gives way to others after each. Those that wait for another server do so together.
+async fn one_by_one(judgements: impl Iterator<Item = impl Future<Output = ()>>) {
+    let mut waiting = FuturesUnordered::new();
+    for judgement in judgements {
+        let mut judgement = Box::pin(judgement);
+        // Nearly all are made at once.
+        if (&mut judgement).now_or_never().is_none() {
+            waiting.push(judgement);
+        }
+        if waiting.len() == AT_A_TIME {
+            waiting.next().await;
+        }
+        yield_now().await;
+    }
+    while waiting.next().await.is_some() {
+        yield_now().await;
+    }
 }
 
 /// The watches of each credential. Those that were judged longest ago come first.
@@ -198,4 +218,50 @@ async fn sender(
 
 fn lock(callers: &Callers) -> MutexGuard<'_, Known> {
     callers.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn others_get_the_thread_after_each_judgement() {
+        let (turns, seen) = (Cell::new(0), RefCell::new(Vec::new()));
+        let others = async {
+            loop {
+                turns.set(turns.get() + 1);
+                yield_now().await;
+            }
+        };
+        let judgement = |number: usize| {
+            let (turns, seen) = (&turns, &seen);
+            async move {
+                // Every third one waits for another server.
+                if number % 3 == 0 {
+                    yield_now().await;
+                }
+                seen.borrow_mut().push(turns.get());
+            }
+        };
+        tokio::select! {
+            biased;
+            () = one_by_one((0..300).map(judgement)) => {}
+            () = others => unreachable!("it has no end"),
+        }
+        let seen = seen.into_inner();
+        assert_eq!(seen.len(), 300);
+        assert!(seen.windows(2).all(|two| two[0] < two[1]), "{seen:?}");
+    }
+
+    /// All that fit wait together: none of them goes on before the others have come.
+    #[tokio::test]
+    async fn judgements_wait_for_other_servers_together() {
+        let barrier = tokio::sync::Barrier::new(AT_A_TIME);
+        let judgement = |_| async {
+            barrier.wait().await;
+        };
+        one_by_one((0..3 * AT_A_TIME).map(judgement)).await;
+    }
 }

@@ -3,18 +3,25 @@
 //! - [`authorizer`]: the mode `RBAC`;
 //! - [`policy`]: roles and bindings as they are judged, small views of the stored objects;
 //! - [`rule`]: whether one rule matches a request;
-//! - [`index`]: all roles and bindings, arranged for decisions. It changes with each of them;
-//! - [`coverage`]: whether the rules that somebody has include the rules that they want to give away.
+//! - [`rule_set`]: the rules of one role; where they are many, `lookup` finds those that match;
+//! - [`index`]: all roles and bindings, arranged for decisions. It changes with each of them. `roles` has the
+//!   roles, and `grants` what bindings give to one subject;
+//! - [`coverage`]: whether the rules that somebody has include the rules that they want to give away;
+//!   `refusal` says what they lack.
 //!
 //! Permissions only add up; there are no rules that deny. Texts are those of the reference, because clients
 //! show and compare them.
 
 pub mod authorizer;
 pub mod coverage;
+mod grants;
 pub mod index;
+mod lookup;
 pub mod policy;
+mod refusal;
 mod roles;
 pub mod rule;
+pub mod rule_set;
 
 #[cfg(test)]
 mod model;

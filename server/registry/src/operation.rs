@@ -76,6 +76,11 @@ pub trait Review<T: Kind>: Send + Sync + 'static {
         true
     }
 
+    /// Whether the answer may be long, and so takes long to make, however short the question is.
+    fn may_be_long(&self) -> bool {
+        false
+    }
+
     /// Writes the answer into the question, which is complete and valid.
     fn answer<'a>(&'a self, cx: &'a RequestContext<'a>, question: &'a mut T) -> BoxFuture<'a, Result<()>>;
 }
@@ -97,6 +102,7 @@ pub trait AnyOperation: Send + Sync {
 pub trait AnyReview: Send + Sync {
     fn prepare(&self, question: &mut dyn ApiObject) -> Result<()>;
     fn repeats_question(&self) -> bool;
+    fn may_be_long(&self) -> bool;
     fn answer<'a>(
         &'a self,
         cx: &'a RequestContext<'a>,
@@ -187,6 +193,10 @@ impl<T: Kind, R: Review<T>> AnyReview for TypedReview<T, R> {
 
     fn repeats_question(&self) -> bool {
         self.review.repeats_question()
+    }
+
+    fn may_be_long(&self) -> bool {
+        self.review.may_be_long()
     }
 
     fn answer<'a>(

@@ -108,6 +108,56 @@ async fn nobody_gives_away_what_they_do_not_have() {
     bob.post(&bindings, &binding("w", "admin", "eve")).await.refused(403, "Forbidden");
 }
 
+/// However many bindings grant a long role, its rules are listed once, and a list of rules ends somewhere.
+#[tokio::test]
+async fn a_review_of_rules_is_no_longer_than_the_roles() {
+    const BINDINGS_OF_IT: usize = 40;
+    let server = TestServer::start().await;
+    let (admin, bob) = (server.admin(), server.user("bob"));
+    let roles = format!("{RBAC}/namespaces/default/roles");
+    let long_name = |role: &str, number: usize| format!("{role}-{number}-{}", "x".repeat(100));
+    let role = |name: &str, count: usize| {
+        let names: Vec<_> = (0..count).map(|number| long_name(name, number)).collect();
+        let rule = json!({"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"],
+            "resourceNames": names});
+        json!({"metadata": {"name": name}, "rules": [rule]})
+    };
+    let bind = async |name: String, role: &str| {
+        let binding = json!({"metadata": {"name": name}, "subjects": [{"kind": "User", "name": "bob"}],
+            "roleRef": {"kind": "Role", "name": role}});
+        admin.post(BINDINGS, &binding).await.expect(201);
+    };
+    let review = async || {
+        let question = json!({"spec": {"namespace": "default"}});
+        let review = bob.post("/apis/authorization.orch.io/v1/selfsubjectrulesreviews", &question).await;
+        (review.text().len(), review.expect(201)["status"].clone())
+    };
+    admin.post(&roles, &role("long", 1_000)).await.expect(201);
+    for number in 0..BINDINGS_OF_IT {
+        bind(format!("long{number}"), "long").await;
+    }
+    let (length, status) = review().await;
+    let rules = status["resourceRules"].as_array().unwrap();
+    assert_eq!(rules.iter().filter(|rule| rule["resourceNames"].is_array()).count(), 1);
+    assert!(length < 200_000 && status["incomplete"] == false, "{length} bytes");
+
+    for name in ["longer", "longest"] {
+        admin.post(&roles, &role(name, 7_000)).await.expect(201);
+        bind(name.to_owned(), name).await;
+    }
+    let (length, status) = review().await;
+    assert!(length < 2_000_000 && status["incomplete"] == true, "{length} bytes");
+    assert_eq!(status["evaluationError"], "RBAC: there are more rules than one list may have");
+    // The rest of the rules hold all the same.
+    for (role, number, code, reason) in [
+        ("longer", 6_999, 404, "NotFound"),
+        ("longest", 6_999, 404, "NotFound"),
+        ("longest", 7_000, 403, "Forbidden"),
+    ] {
+        bob.get(&format!("{CONFIG_MAPS}/{}", long_name(role, number))).await.refused(code, reason);
+    }
+}
+
 /// 32 clients use a right while it is taken away. What began after the answer is refused.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_right_is_gone_when_its_removal_is_answered() {

@@ -2,14 +2,20 @@
 //!
 //! The index follows them when somebody asks. Before each decision the source is asked whether there is news,
 //! which takes no lock; what there is, is read before the decision. So a change is in force when the answer
-//! to its write has been given.
+//! to its write has been given. The index is locked for decisions, which are short; whoever needs many rules
+//! takes shares of them and works on these.
 
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::{
+    collections::HashSet,
+    sync::{PoisonError, RwLock, RwLockReadGuard},
+};
 
 use super::{
     coverage,
-    index::{Index, RulesOf},
+    index::Index,
     policy::{Change, PolicyName, PolicyRule},
+    refusal,
+    rule_set::SharedRules,
 };
 use crate::{
     answer::Answer,
@@ -19,6 +25,9 @@ use crate::{
     },
     user::UserInfo,
 };
+
+/// About how many bytes of JSON a list of rules has at most.
+const MAX_LISTED: usize = 1_500_000;
 
 /// Where roles and bindings come from.
 pub trait PolicySource: Send + Sync {
@@ -58,26 +67,27 @@ impl Rbac {
     ///
     /// # Errors
     /// The message for the user.
-    pub fn check_granted(
+    pub async fn check_granted(
         &self,
         user: &UserInfo,
         namespace: &str,
-        wanted: &[PolicyRule],
+        wanted: impl IntoIterator<Item = &PolicyRule> + Clone,
         written: &str,
     ) -> Result<(), String> {
-        let index = self.index();
-        let RulesOf { rules, .. } = index.rules_of(user, namespace);
-        let missing = coverage::missing(&rules, wanted);
+        let (rules, problems) = {
+            let index = self.index();
+            (index.rules_of(user, namespace), index.missing_for(user, namespace, written))
+        };
+        let missing = coverage::missing(rules.prepared(), wanted).await;
         if missing.is_empty() {
             return Ok(());
         }
-        let problems = index.missing_for(user, namespace, written);
-        Err(coverage::refusal(&user.name, &user.groups, missing, &problems))
+        Err(refusal::refusal(&user.name, &user.groups, missing, &problems))
     }
 
     /// The rules of a role, those of its parts if it is aggregated; `None` where it is missing.
-    pub fn rules_of_role(&self, name: &PolicyName) -> Option<Vec<PolicyRule>> {
-        self.index().rules_of_role(name).map(|rules| rules.into_iter().cloned().collect())
+    pub fn rules_of_role(&self, name: &PolicyName) -> Option<SharedRules> {
+        self.index().rules_of_role(name)
     }
 
     /// The index with everything that has happened so far.
@@ -119,15 +129,45 @@ impl Authorizer for Rbac {
     }
 
     fn rules<'a>(&'a self, user: &'a UserInfo, namespace: &'a str) -> Answer<'a, Rules> {
-        let index = self.index();
-        let RulesOf { rules, problems } = index.rules_of(user, namespace);
-        let (paths, resources): (Vec<_>, Vec<_>) = rules.into_iter().partition(|rule| !rule.paths.is_empty());
-        Answer::Ready(Rules {
-            resource: resources.into_iter().map(resource_rule).collect(),
-            path: paths.into_iter().map(path_rule).collect(),
-            problems,
-        })
+        let (rules, missing) = {
+            let index = self.index();
+            (index.rules_of(user, namespace), index.missing(user, namespace))
+        };
+        Answer::Ready(listed(&rules, missing.into_iter().collect()))
     }
+}
+
+/// The list of these rules, each once. It ends where it would become too long; repeated rules count too, so
+/// that the time for it is bounded as well.
+fn listed(rules: &SharedRules, problems: Vec<String>) -> Rules {
+    let (mut listed, mut seen) = (Rules { problems, ..Rules::default() }, HashSet::new());
+    let mut left = MAX_LISTED;
+    for rule in rules.iter() {
+        let Some(rest) = left.checked_sub(size(rule)) else {
+            listed.problems.push("RBAC: there are more rules than one list may have".to_owned());
+            break;
+        };
+        left = rest;
+        if !seen.insert(rule) {
+            continue;
+        }
+        if rule.paths.is_empty() {
+            listed.resource.push(resource_rule(rule));
+        } else {
+            listed.path.push(path_rule(rule));
+        }
+    }
+    listed
+}
+
+/// About how many bytes a rule has in JSON.
+fn size(rule: &PolicyRule) -> usize {
+    /// The names of its fields.
+    const FIELDS: usize = 60;
+    /// Quotes and a comma.
+    const SIGNS: usize = 3;
+    let values = rule.lists().into_iter().flatten();
+    FIELDS + values.map(|value| value.len() + SIGNS).sum::<usize>()
 }
 
 fn resource_rule(rule: &PolicyRule) -> ResourceRule {
@@ -224,19 +264,49 @@ mod tests {
         assert_eq!(rbac.rules(&user, "m").resolve().await, Rules::default());
     }
 
-    #[test]
-    fn a_user_gives_away_what_they_have() {
+    #[tokio::test]
+    async fn a_user_gives_away_what_they_have() {
         let told: &'static Told = Box::leak(Box::default());
         let all = vec![role("reader", "get"), binding("reader")];
         let rbac = Rbac::new("rbac.example.io", all, Box::new(told));
         let user = UserInfo::new("bob", ["devs"]);
         let wanted = rbac.rules_of_role(&PolicyName::of_cluster("reader")).unwrap();
-        assert_eq!(rbac.check_granted(&user, "n", &wanted, "roles"), Ok(()));
+        let wanted: Vec<&PolicyRule> = wanted.iter().collect();
+        let check = async |namespace| rbac.check_granted(&user, namespace, wanted.clone(), "roles").await;
+        assert_eq!(check("n").await, Ok(()));
         assert_eq!(
-            rbac.check_granted(&user, "", &wanted, "roles").unwrap_err(),
+            check("").await.unwrap_err(),
             "user \"bob\" (groups=[\"devs\"]) is attempting to grant RBAC permissions not currently held:\n\
              {APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"get\"]}"
         );
-        assert_eq!(rbac.rules_of_role(&PolicyName::of_cluster("none")), None);
+        assert!(rbac.rules_of_role(&PolicyName::of_cluster("none")).is_none());
+    }
+
+    fn reader_of(names: impl Iterator<Item = usize>) -> Change {
+        let Change::Role(_, Some(role)) = role("reader", "get") else { unreachable!("it is one") };
+        let rule = |name: usize| PolicyRule { names: vec![format!("n{name}")], ..role.rules[0].clone() };
+        let rules = names.map(rule).collect();
+        Change::Role(PolicyName::of_cluster("reader"), Some(Role { rules, ..Role::default() }))
+    }
+
+    #[tokio::test]
+    async fn a_list_has_each_rule_once_and_says_where_it_is_cut() {
+        let told: &'static Told = Box::leak(Box::default());
+        let bound = |number: usize| {
+            let Change::Binding(_, binding) = binding("reader") else { unreachable!("it is one") };
+            Change::Binding(PolicyName::namespaced("n", format!("b{number}")), binding)
+        };
+        let bindings = (0..1_000).map(bound);
+        let all = bindings.chain([reader_of((0..100).chain(0..100))]).collect();
+        let rbac = Rbac::new("rbac.example.io", all, Box::new(told));
+        let user = UserInfo::new("bob", [""; 0]);
+        let listed = rbac.rules(&user, "n").resolve().await;
+        assert_eq!((listed.resource.len(), listed.problems), (100, vec![]));
+
+        told.tell(PolicyNews::Changes(vec![reader_of(0..100_000)]));
+        let listed = rbac.rules(&user, "n").resolve().await;
+        let names: usize = listed.resource.iter().flat_map(|rule| &rule.names).map(String::len).sum();
+        assert!(listed.resource.len() > 5_000 && names < MAX_LISTED, "{}", listed.resource.len());
+        assert_eq!(listed.problems, ["RBAC: there are more rules than one list may have"]);
     }
 }

@@ -1,47 +1,60 @@
 //! Whether the rules that somebody has include the rules that they want to give away.
 //!
 //! A rule is taken apart into the smallest permissions (one verb, one group, one resource, one name), and
-//! each must be in some rule of the owner. What is missing is put together again for the message.
+//! each must be in some rule of the owner.
 //!
 //! The number of these permissions is the product of the lengths of the lists. So that a short role cannot
 //! cost much time, a rule that has too many of them is only compared whole. That takes time too where both
-//! sides are long: the lists of the owner are sorted once, and the entries that are looked up are counted.
+//! sides are long: the lists of the owner are sorted once, entries that are sorted or looked up are counted,
+//! and others get the thread in between.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
-    ptr,
+use std::collections::HashSet;
+
+use tokio::task::yield_now;
+
+use super::{
+    policy::PolicyRule,
+    rule::{Digest, Rule},
 };
-
-use super::policy::PolicyRule;
 
 /// How many comparisons of a permission with a rule are made before rules are compared whole.
 const MAX_COMPARISONS: usize = 200_000;
 
-/// How many entries of lists are looked up, a second or two at most. Then nothing is found any more, and what
-/// is left counts as missing.
+/// How many entries of the owner's lists are sorted. Rules beyond these do not count.
+const MAX_SORTED: usize = 5_000_000;
+
+/// How many entries are looked up, a second or two at most. Then nothing is found any more, and what is left
+/// counts as missing.
 const MAX_LOOKUPS: usize = 5_000_000;
 
-/// The longest list of permissions in a message, in bytes.
-const MAX_SHOWN: usize = 16 * 1024;
+/// After how many of them others get the thread: some milliseconds.
+const SLICE: usize = 20_000;
 
 /// What of `wanted` is in no rule of `owned`.
-pub fn missing<'a>(
-    owned: &[&PolicyRule],
-    wanted: impl IntoIterator<Item = &'a PolicyRule>,
+pub async fn missing<'o, 'w>(
+    owned: impl IntoIterator<Item = &'o Rule>,
+    wanted: impl IntoIterator<Item = &'w PolicyRule> + Clone,
 ) -> Vec<PolicyRule> {
-    let owners = Owners::new(owned);
-    let (mut left, mut lookups) = (MAX_COMPARISONS, MAX_LOOKUPS);
+    let about = wanted.clone().into_iter().map(Digest::of).fold(Digest::default(), Digest::union);
+    let owned = owned.into_iter().filter(|rule| rule.digest().overlaps(about));
+    let owners = Owners::new(owned, &mut Work::new(MAX_SORTED)).await;
+    let mut work = Work::new(MAX_LOOKUPS);
+    let mut left = MAX_COMPARISONS;
     let mut missing = Vec::new();
     for rule in wanted {
         let distinct = without_repeats(rule);
-        if owners.cover(&distinct, &mut lookups) {
+        let parts = count_of_parts(&distinct);
+        if parts == 0 || owners.cover(&distinct, &mut work).await {
             continue;
         }
-        let parts = count_of_parts(&distinct);
-        match parts.checked_mul(owners.0.len().max(1)).and_then(|cost| left.checked_sub(cost)) {
+        match parts.checked_mul(owners.prepared.len().max(1)).and_then(|cost| left.checked_sub(cost)) {
             Some(rest) => {
                 left = rest;
-                missing.extend(parts_of(&distinct).filter(|part| !owners.cover(part, &mut lookups)));
+                for part in parts_of(&distinct) {
+                    if !owners.cover(&part, &mut work).await {
+                        missing.push(part);
+                    }
+                }
             }
             None => missing.push(rule.clone()),
         }
@@ -49,30 +62,39 @@ pub fn missing<'a>(
     missing
 }
 
-/// The message to a user who lacks permissions that they want to give away. `problems` are roles of the user
-/// that could not be found.
-pub fn refusal(name: &str, groups: &[String], missing: Vec<PolicyRule>, problems: &[String]) -> String {
-    let shown: BTreeSet<String> = compact(missing).iter().map(shown).collect();
-    let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
-    let mut shown = shown.join("\n");
-    if shown.len() > MAX_SHOWN {
-        shown.truncate(shown.floor_char_boundary(MAX_SHOWN));
-        shown.push_str("...");
+/// What may still be done.
+struct Work {
+    left: usize,
+    /// What was left when others had the thread.
+    paused_at: usize,
+}
+
+impl Work {
+    fn new(left: usize) -> Self {
+        Work { left, paused_at: left }
     }
-    let mut message = format!(
-        "user {name:?} (groups={}) is attempting to grant RBAC permissions not currently held:\n{shown}",
-        quoted(groups),
-    );
-    if !problems.is_empty() {
-        message.push_str("; resolution errors: [");
-        message.push_str(&problems.join(" "));
-        message.push(']');
+
+    async fn pause(&mut self) {
+        if self.paused_at - self.left > SLICE {
+            self.paused_at = self.left;
+            yield_now().await;
+        }
     }
-    message
+
+    /// Counts entries; whether there are so many left.
+    fn take(&mut self, entries: usize) -> bool {
+        let left = self.left.checked_sub(entries);
+        self.left = left.unwrap_or_default();
+        left.is_some()
+    }
 }
 
 /// The rules of somebody, ready to be looked up in.
-struct Owners<'a>(Vec<Owner<'a>>);
+struct Owners<'a> {
+    /// Whoever gives away a role that they have, has its rules as they stand.
+    whole: HashSet<&'a PolicyRule>,
+    prepared: Vec<Owner<'a>>,
+}
 
 /// One of them. All lists are sorted.
 struct Owner<'a> {
@@ -87,16 +109,36 @@ struct Owner<'a> {
 }
 
 impl<'a> Owners<'a> {
-    /// A role that somebody has by several bindings counts once.
-    fn new(rules: &[&'a PolicyRule]) -> Self {
-        let mut seen = HashSet::new();
-        let rules = rules.iter().filter(|rule| seen.insert(ptr::from_ref::<PolicyRule>(rule)));
-        Owners(rules.map(|rule| Owner::new(rule)).collect())
+    /// Each rule counts once, however many roles have it.
+    async fn new(rules: impl Iterator<Item = &'a Rule>, work: &mut Work) -> Self {
+        let mut owners = Owners { whole: HashSet::new(), prepared: Vec::new() };
+        for rule in rules.map(Rule::policy) {
+            if !work.take(1 + rule.values()) {
+                break;
+            }
+            if owners.whole.insert(rule) {
+                owners.prepared.push(Owner::new(rule));
+            }
+            work.pause().await;
+        }
+        owners
     }
 
     /// Whether one of them includes a rule as a whole.
-    fn cover(&self, wanted: &PolicyRule, lookups: &mut usize) -> bool {
-        self.0.iter().any(|owner| owner.covers(wanted, lookups))
+    async fn cover(&self, wanted: &PolicyRule, work: &mut Work) -> bool {
+        if self.whole.contains(wanted) {
+            return true;
+        }
+        for owner in &self.prepared {
+            if !work.take(1) {
+                return false;
+            }
+            if owner.covers(wanted, &mut work.left) {
+                return true;
+            }
+            work.pause().await;
+        }
+        false
     }
 }
 
@@ -205,63 +247,12 @@ fn parts_of(rule: &PolicyRule) -> impl Iterator<Item = PolicyRule> {
     })
 }
 
-/// Puts rules together that differ in their verbs alone and are about one resource.
-fn compact(rules: Vec<PolicyRule>) -> Vec<PolicyRule> {
-    /// A group, a resource and at most one name.
-    type About = (String, String, Vec<String>);
-    /// In the order in which they came, and for looking up.
-    type Verbs = (Vec<String>, HashSet<String>);
-    let mut compacted = Vec::new();
-    let mut simple: BTreeMap<About, Verbs> = BTreeMap::new();
-    for rule in rules {
-        let is_simple = rule.groups.len() == 1 && rule.resources.len() == 1 && rule.names.len() <= 1;
-        if !is_simple || !rule.paths.is_empty() {
-            compacted.push(rule);
-            continue;
-        }
-        let PolicyRule { verbs, mut groups, mut resources, names, .. } = rule;
-        let key = (groups.remove(0), resources.remove(0), names);
-        let (in_order, known) = simple.entry(key).or_default();
-        for verb in verbs {
-            if known.insert(verb.clone()) {
-                in_order.push(verb);
-            }
-        }
-    }
-    compacted.extend(simple.into_iter().map(|((group, resource, names), (verbs, _))| PolicyRule {
-        verbs,
-        groups: vec![group],
-        resources: vec![resource],
-        names,
-        paths: Vec::new(),
-    }));
-    compacted
-}
-
-/// A rule as messages show it: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`.
-fn shown(rule: &PolicyRule) -> String {
-    let fields = [
-        ("APIGroups", &rule.groups),
-        ("Resources", &rule.resources),
-        ("NonResourceURLs", &rule.paths),
-        ("ResourceNames", &rule.names),
-        ("Verbs", &rule.verbs),
-    ];
-    let filled = fields.iter().filter(|(_, list)| !list.is_empty());
-    let shown: Vec<String> = filled.map(|(name, list)| format!("{name}:{}", quoted(list))).collect();
-    format!("{{{}}}", shown.join(", "))
-}
-
-fn quoted(list: &[String]) -> String {
-    let quoted: Vec<String> = list.iter().map(|text| format!("{text:?}")).collect();
-    format!("[{}]", quoted.join(" "))
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::rbac::refusal::{compact, shown};
 
     fn list(text: &str) -> Vec<String> {
         text.split_whitespace().map(|word| if word == "-" { "" } else { word }.to_owned()).collect()
@@ -280,6 +271,12 @@ mod tests {
 
     fn paths(verbs: &str, paths: &str) -> PolicyRule {
         PolicyRule { verbs: list(verbs), paths: list(paths), ..PolicyRule::default() }
+    }
+
+    fn missing(owned: &[&PolicyRule], wanted: &[PolicyRule]) -> Vec<PolicyRule> {
+        let owned: Vec<Rule> = owned.iter().map(|rule| Rule::new((*rule).clone())).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(super::missing(&owned, wanted))
     }
 
     fn lacking(owned: &[PolicyRule], wanted: &[PolicyRule]) -> Vec<String> {
@@ -339,31 +336,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_message_lists_each_permission_once_in_order() {
-        let wanted = [rule("get", "-", "pods", ""), rule("get", "-", "pods", ""), rule("list", "-", "a", "")];
-        let missing = missing(&[], &wanted);
-        let groups = list("devs system:authenticated");
-        let message = "user \"bob\" (groups=[\"devs\" \"system:authenticated\"]) is attempting to grant RBAC \
-             permissions not currently held:\n\
-             {APIGroups:[\"\"], Resources:[\"a\"], Verbs:[\"list\"]}\n\
-             {APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"get\"]}";
-        assert_eq!(refusal("bob", &groups, missing.clone(), &[]), message);
-        let problems = ["x not found".to_owned(), "y not found".to_owned()];
-        assert_eq!(
-            refusal("bob", &groups, missing, &problems),
-            format!("{message}; resolution errors: [x not found y not found]")
-        );
-    }
-
-    #[test]
-    fn a_long_message_is_cut() {
-        let verbs = (0..100_000).map(|n| format!("v{n}")).collect();
-        let wanted = PolicyRule { verbs, ..rule("", "-", "pods", "") };
-        let message = refusal("bob", &[], missing(&[], [&wanted]), &[]);
-        assert!(message.len() < 2 * MAX_SHOWN && message.ends_with("..."), "{} bytes", message.len());
-    }
-
     /// A role of a few kilobytes has 10^9 permissions.
     #[test]
     fn a_rule_with_too_many_permissions_is_compared_whole() {
@@ -371,13 +343,14 @@ mod tests {
         let huge =
             PolicyRule { verbs: many("v"), groups: many("g"), resources: many("r"), ..PolicyRule::default() };
         let all = rule("*", "*", "*", "");
-        assert!(missing(&[&all], [&huge]).is_empty());
+        let wanted = [huge.clone()];
+        assert!(missing(&[&all], &wanted).is_empty());
         let half = rule("*", "*", "r1", "");
-        assert_eq!(missing(&[&half], [&huge]), std::slice::from_ref(&huge));
+        assert_eq!(missing(&[&half], &wanted), wanted);
         // What comes after it is still taken apart.
         let small = rule("get list", "-", "pods", "");
         let reader = rule("get", "-", "pods", "");
-        assert_eq!(missing(&[&reader], [&huge, &small]), [huge.clone(), rule("list", "-", "pods", "")]);
+        assert_eq!(missing(&[&reader], &[huge.clone(), small]), [huge, rule("list", "-", "pods", "")]);
     }
 
     #[test]
@@ -403,20 +376,55 @@ mod tests {
         };
         let foreign = PolicyRule { resources: resources("s"), groups: list("-"), ..wanted.clone() };
         let began = Instant::now();
-        assert!(missing(&[&owner], [&wanted]).is_empty());
+        assert!(missing(&[&owner], &[wanted]).is_empty());
         let foreign = [foreign];
-        assert_eq!(missing(&vec![&owner; 1000], &foreign).len(), 50_000);
+        assert_eq!(missing(&[&owner], &foreign).len(), 50_000);
         assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     }
 
-    #[test]
-    fn what_is_looked_up_is_counted() {
+    #[tokio::test]
+    async fn what_is_sorted_and_looked_up_is_counted() {
         let (owner, wanted) = (rule("get", "*", "*/log", ""), rule("get", "-", "a/log b/log", ""));
-        let owners = Owners::new(&[&owner]);
-        for (allowed, left, is_covered) in [(3, 0, false), (4, 0, true), (5, 1, true)] {
-            let mut lookups = allowed;
-            assert_eq!((owners.cover(&wanted, &mut lookups), lookups), (is_covered, left), "{allowed}");
+        let owned = [Rule::new(owner)];
+        // Four to prepare the owner, five to look.
+        for (allowed, left, is_covered) in
+            [(3, 0, false), (4, 0, false), (8, 0, false), (9, 0, true), (10, 1, true)]
+        {
+            let mut work = Work::new(allowed);
+            let owners = Owners::new(owned.iter(), &mut work).await;
+            let covered = owners.cover(&wanted, &mut work).await;
+            assert_eq!((covered, work.left), (is_covered, left), "{allowed}");
         }
+    }
+
+    /// Each rule is found as it stands; to compare it with all others would be too much.
+    #[test]
+    fn a_long_role_is_given_away_by_whoever_has_it() {
+        let role: Vec<_> = (0..9_000).map(|n| rule("get", "-", "configmaps", &format!("n{n}"))).collect();
+        let owned: Vec<&PolicyRule> = role.iter().collect();
+        assert_eq!(missing(&owned, &role), []);
+    }
+
+    #[tokio::test]
+    async fn others_go_on_while_much_is_compared() {
+        let role = |letter: &str| -> Vec<_> {
+            (0..1_000).map(|n| rule("get", "-", "configmaps", &format!("{letter}{n}"))).collect()
+        };
+        let owned: Vec<Rule> = role("a").into_iter().map(Rule::new).collect();
+        let turns = std::cell::Cell::new(0);
+        let others = async {
+            loop {
+                turns.set(turns.get() + 1);
+                yield_now().await;
+            }
+        };
+        let wanted = role("b");
+        tokio::select! {
+            biased;
+            missing = super::missing(&owned, &wanted) => assert_eq!(missing.len(), 1_000),
+            () = others => unreachable!("it has no end"),
+        }
+        assert!(turns.get() > 50, "{turns:?}");
     }
 
     #[test]

@@ -1,19 +1,22 @@
 //! All roles and bindings, arranged so that a decision looks only at the bindings of the caller.
 //!
-//! Cluster role bindings are looked at first, then those of the request's namespace; the first rule that
-//! matches allows. Nothing is denied: where no rule matches there is no opinion, and the reason names the
-//! roles that bindings of the caller refer to and that are missing. A decision that allows makes no copy and
-//! needs no memory.
+//! Cluster role bindings are looked at first, then those of the request's namespace; of the bindings whose
+//! roles allow, the first by name is the reason. A role is looked at once for each subject of the caller,
+//! however many bindings grant it. Nothing is denied: where no rule matches there is no opinion, and the
+//! reason names the roles that bindings of the caller refer to and that are missing. A decision that allows
+//! makes no copy and needs no memory.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
 use super::{
-    policy::{Binding, Change, PolicyName, PolicyRule, Role, Subject},
+    grants::{Grant, Grants, once_each},
+    policy::{Binding, Change, PolicyName, Role, Subject},
     roles::{RoleId, Roles},
     rule::Question,
+    rule_set::SharedRules,
 };
 use crate::{
     authorizer::{Attributes, Decision, Target},
@@ -25,6 +28,9 @@ use crate::{
 /// second. Those of further groups are looked up again.
 const REMEMBERED: usize = 16;
 
+/// How many missing roles are told of. Who deletes roles and leaves bindings could make long texts of them.
+const MISSING_SHOWN: usize = 32;
+
 /// See the module.
 pub struct Index {
     /// The API group of roles, as it stands in messages.
@@ -33,30 +39,6 @@ pub struct Index {
     bindings: HashMap<PolicyName, (Binding, RoleId)>,
     users: HashMap<Box<str>, Grants>,
     groups: HashMap<Box<str>, Grants>,
-}
-
-/// What one subject is granted.
-#[derive(Default)]
-struct Grants {
-    everywhere: Vec<Grant>,
-    by_namespace: HashMap<Box<str>, Vec<Grant>>,
-}
-
-/// One role by one binding. Lists of them are in the order of bindings.
-struct Grant {
-    binding: Arc<str>,
-    role: RoleId,
-    /// What a request is told that is allowed by it.
-    reason: Arc<str>,
-}
-
-/// The rules of somebody, and what could not be found out about them.
-#[derive(Debug, Default)]
-pub struct RulesOf<'a> {
-    /// In no order; one may be there several times.
-    pub rules: Vec<&'a PolicyRule>,
-    /// Each missing role once.
-    pub problems: Vec<String>,
 }
 
 impl Index {
@@ -88,7 +70,7 @@ impl Index {
     pub fn set_binding(&mut self, name: &PolicyName, binding: Option<Binding>) {
         if let Some((old, role)) = self.bindings.remove(name) {
             for subject in &old.subjects {
-                self.revoke(name, subject);
+                self.revoke(name, role, subject);
             }
             self.roles.release(role);
         }
@@ -100,9 +82,7 @@ impl Index {
         for subject in binding.subjects.iter().filter(|subject| seen.insert(*subject)) {
             let reason = reason(name, &binding.role, subject).into();
             let grant = Grant { binding: Arc::clone(&shared_name), role, reason };
-            let list = self.grants_mut(subject).list_mut(&name.namespace);
-            let at = list.partition_point(|other| other.binding <= grant.binding);
-            list.insert(at, grant);
+            self.grants_mut(subject).add(&name.namespace, grant);
         }
         self.bindings.insert(name.clone(), (binding, role));
     }
@@ -122,16 +102,18 @@ impl Index {
     }
 
     /// All rules of a user in a namespace, those that hold everywhere included; with an empty namespace only
-    /// these.
-    pub fn rules_of(&self, user: &UserInfo, namespace: &str) -> RulesOf<'_> {
-        let grants = self.grants_of(user).flat_map(|grants| grants.lists(namespace).into_iter().flatten());
-        let rules = grants.flat_map(|grant| self.roles.rules(grant.role)).collect();
-        RulesOf { rules, problems: self.missing(user, namespace).into_iter().collect() }
+    /// these. Those of a role are there once.
+    pub fn rules_of(&self, user: &UserInfo, namespace: &str) -> SharedRules {
+        let grants = self.grants_of(user).flat_map(|grants| grants.roles(namespace));
+        let parts = grants.flat_map(|grant| self.roles.rules(grant.role));
+        let mut seen = HashSet::new();
+        SharedRules(parts.filter(|(id, _)| seen.insert(*id)).map(|(_, rules)| Arc::clone(rules)).collect())
     }
 
     /// The rules of a role, those of its parts if it is aggregated; `None` where it is missing.
-    pub fn rules_of_role(&self, name: &PolicyName) -> Option<Vec<&PolicyRule>> {
-        Some(self.roles.rules(self.roles.find(name)?).collect())
+    pub fn rules_of_role(&self, name: &PolicyName) -> Option<SharedRules> {
+        let parts = self.roles.rules(self.roles.find(name)?);
+        Some(SharedRules(parts.map(|(_, rules)| Arc::clone(rules)).collect()))
     }
 
     /// The first binding that allows the request.
@@ -141,12 +123,11 @@ impl Index {
         namespace: &str,
         question: &Question<'_>,
     ) -> Option<&'a Grant> {
-        let allowing = |list: &[Grant]| list.iter().position(|grant| self.roles.allows(grant.role, question));
         let mut local: [&[Grant]; REMEMBERED] = [&[]; REMEMBERED];
         let mut subjects = 0;
         for grants in self.grants_of(user) {
-            if let Some(at) = allowing(&grants.everywhere) {
-                return grants.everywhere.get(at);
+            if let Some(grant) = self.allowing(grants.everywhere(), question) {
+                return Some(grant);
             }
             if let Some(slot) = local.get_mut(subjects) {
                 *slot = grants.local(namespace);
@@ -156,11 +137,23 @@ impl Index {
         let rest = self.grants_of(user).skip(REMEMBERED).map(|grants| grants.local(namespace));
         let rest = rest.take(subjects.saturating_sub(REMEMBERED));
         let mut lists = local.into_iter().take(subjects).chain(rest);
-        lists.find_map(|list| allowing(list).and_then(|at| list.get(at)))
+        lists.find_map(|list| self.allowing(list, question))
+    }
+
+    /// Of a list, the grant by the first binding whose role allows the request.
+    fn allowing<'a>(&self, list: &'a [Grant], question: &Question<'_>) -> Option<&'a Grant> {
+        let mut found: Option<&Grant> = None;
+        for grant in once_each(list) {
+            let is_before = found.is_none_or(|found| grant.binding < found.binding);
+            if is_before && self.roles.allows(grant.role, question) {
+                found = Some(grant);
+            }
+        }
+        found
     }
 
     /// The messages about missing roles that bindings of a user refer to, each once.
-    fn missing(&self, user: &UserInfo, namespace: &str) -> BTreeSet<String> {
+    pub fn missing(&self, user: &UserInfo, namespace: &str) -> BTreeSet<String> {
         self.missing_roles(user, namespace).into_iter().map(|name| self.not_found(name)).collect()
     }
 
@@ -173,9 +166,9 @@ impl Index {
     }
 
     fn missing_roles(&self, user: &UserInfo, namespace: &str) -> Vec<&PolicyName> {
-        let grants = self.grants_of(user).flat_map(|grants| grants.lists(namespace).into_iter().flatten());
+        let grants = self.grants_of(user).flat_map(|grants| grants.roles(namespace));
         let missing = grants.filter(|grant| !self.roles.exists(grant.role));
-        missing.map(|grant| self.roles.name(grant.role)).collect()
+        missing.take(MISSING_SHOWN).map(|grant| self.roles.name(grant.role)).collect()
     }
 
     fn not_found(&self, name: &PolicyName) -> String {
@@ -194,17 +187,11 @@ impl Index {
         map.entry(key).or_default()
     }
 
-    fn revoke(&mut self, binding: &PolicyName, subject: &Subject) {
+    fn revoke(&mut self, binding: &PolicyName, role: RoleId, subject: &Subject) {
         let (map, key) = self.place(subject);
         let Some(grants) = map.get_mut(&key) else { return };
-        let list = grants.list_mut(&binding.namespace);
-        let start = list.partition_point(|grant| *grant.binding < *binding.name);
-        let end = list.partition_point(|grant| *grant.binding <= *binding.name);
-        list.drain(start..end);
-        if list.is_empty() {
-            grants.by_namespace.remove(binding.namespace.as_str());
-        }
-        if grants.everywhere.is_empty() && grants.by_namespace.is_empty() {
+        grants.remove(&binding.namespace, role, &binding.name);
+        if grants.is_empty() {
             map.remove(&key);
         }
     }
@@ -227,17 +214,13 @@ impl Index {
     pub(super) fn listing(&self) -> Vec<String> {
         let subjects = self.users.iter().chain(&self.groups).map(|(subject, grants)| (&**subject, grants));
         let of_subject = |(subject, grants): (&str, &Grants)| {
-            let local = grants.by_namespace.iter().map(|(namespace, list)| (&**namespace, list));
-            let lists = std::iter::once(("", &grants.everywhere)).chain(local);
-            let shown = |(namespace, list): (&str, &Vec<Grant>)| {
-                let one = |grant: &Grant| {
-                    let (role, rules) = (self.roles.name(grant.role), self.roles.rules(grant.role));
-                    let rules: Vec<_> = rules.collect();
-                    format!("{subject} {namespace} {} {role:?} {} {rules:?}", grant.binding, grant.reason)
-                };
-                list.iter().map(one).collect::<Vec<_>>()
+            let one = |(namespace, grant): (&str, &Grant)| {
+                let (role, rules) = (self.roles.name(grant.role), self.roles.rules(grant.role));
+                let rules: Vec<_> = rules.map(|(_, rules)| Arc::clone(rules)).collect();
+                let rules: Vec<_> = SharedRules(rules).iter().cloned().collect();
+                format!("{subject} {namespace} {} {role:?} {} {rules:?}", grant.binding, grant.reason)
             };
-            lists.flat_map(shown).collect::<Vec<_>>()
+            grants.all().map(one).collect::<Vec<_>>()
         };
         let mut listing: Vec<String> = subjects.flat_map(of_subject).collect();
         listing.push(format!(
@@ -247,27 +230,6 @@ impl Index {
         ));
         listing.sort();
         listing
-    }
-}
-
-impl Grants {
-    fn list_mut(&mut self, namespace: &str) -> &mut Vec<Grant> {
-        if namespace.is_empty() {
-            return &mut self.everywhere;
-        }
-        self.by_namespace.entry(namespace.into()).or_default()
-    }
-
-    /// Those of one namespace alone.
-    fn local(&self, namespace: &str) -> &[Grant] {
-        if namespace.is_empty() || self.by_namespace.is_empty() {
-            return &[];
-        }
-        self.by_namespace.get(namespace).map_or(&[], Vec::as_slice)
-    }
-
-    fn lists(&self, namespace: &str) -> [&[Grant]; 2] {
-        [&self.everywhere, self.local(namespace)]
     }
 }
 
@@ -321,5 +283,17 @@ mod tests {
         assert_eq!(grants.len(), 4, "three, and the counts: {grants:?}");
         index.set_binding(&name, None);
         assert_eq!(index.listing(), ["0 subjects, 0 roles"]);
+    }
+
+    #[test]
+    fn of_many_missing_roles_some_are_told() {
+        let (mut index, user) = (Index::new("rbac.example.io"), UserInfo::new("bob", [""; 0]));
+        for number in 0..1000 {
+            let role = PolicyName::namespaced("n", format!("r{number}"));
+            let binding = Binding { role, subjects: vec![Subject::User("bob".to_owned())] };
+            index.set_binding(&PolicyName::namespaced("n", format!("b{number}")), Some(binding));
+        }
+        assert_eq!(index.missing(&user, "n").len(), MISSING_SHOWN);
+        assert_eq!(index.missing_for(&user, "n", "roles").len(), MISSING_SHOWN);
     }
 }

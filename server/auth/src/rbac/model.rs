@@ -50,17 +50,18 @@ fn the_index_decides_as_the_specification_says() {
         model.apply(change.clone());
         index.apply(change);
         assert_eq!(index.listing(), model.anew().listing());
+        let (caller, namespace) = (user(&mut random), pick(&mut random, NAMESPACES));
+        let rules: BTreeSet<_> = index.rules_of(&caller, namespace).iter().cloned().collect();
+        assert_eq!(rules, model.rules_of(&caller, namespace), "{caller:?} {namespace}");
         for _ in 0..DECISIONS {
             let (user, request) = (user(&mut random), Request::random(&mut random));
             let decision = index.decide(&request.attributes(&user));
             let expected = model.decide(&user, &request);
             allowed += usize::from(decision.is_allowed());
             if let Decision::Allow { reason } = &decision {
-                let reasons = &expected.reasons;
-                let is_one = reasons.contains(&**reason);
-                assert!(is_one, "{reason:?}, not one of {reasons:?}: {user:?} {request:?}");
+                assert_eq!(Some(&**reason), expected.reason.as_deref(), "{user:?} {request:?}");
             } else {
-                assert_eq!(expected.reasons, BTreeSet::new(), "{user:?} {request:?}");
+                assert_eq!(expected.reason, None, "{user:?} {request:?}");
                 assert_eq!(decision.reason(), expected.missing, "{user:?} {request:?}");
             }
         }
@@ -72,8 +73,8 @@ fn the_index_decides_as_the_specification_says() {
 
 /// What the specification says about a request.
 struct Expected {
-    /// The reasons of all bindings that allow it; of a cluster role binding, if there is one, alone.
-    reasons: BTreeSet<String>,
+    /// The reason of the first binding that allows it.
+    reason: Option<String>,
     /// What is told where nothing allows it.
     missing: String,
 }
@@ -100,13 +101,16 @@ impl Model {
     }
 
     fn decide(&self, user: &UserInfo, request: &Request) -> Expected {
-        let (mut of_cluster, mut of_namespace, mut missing) =
-            (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let mut missing = BTreeSet::new();
+        // Cluster role bindings come first; then the user's own ones, those of each group, and each by name.
+        let mut reasons = BTreeMap::new();
         for (name, binding) in &self.bindings {
-            if !name.namespace.is_empty() && name.namespace != request.namespace {
+            let is_local = !name.namespace.is_empty();
+            if is_local && name.namespace != request.namespace {
                 continue;
             }
-            for subject in binding.subjects.iter().filter(|subject| is(user, subject)) {
+            for subject in &binding.subjects {
+                let Some(place) = place(user, subject) else { continue };
                 let kind = if binding.role.namespace.is_empty() { "ClusterRole" } else { "Role" };
                 if !self.roles.contains_key(&binding.role) {
                     let kind = kind.to_lowercase();
@@ -116,25 +120,14 @@ impl Model {
                 if !self.rules(&binding.role, &mut BTreeSet::new()).iter().any(|rule| allows(rule, request)) {
                     continue;
                 }
-                let to = match subject {
-                    Subject::User(name) => format!("User \"{name}\""),
-                    Subject::Group(name) => format!("Group \"{name}\""),
-                    Subject::ServiceAccount { namespace, name } => {
-                        format!("ServiceAccount \"{name}/{namespace}\"")
-                    }
-                };
-                let role = &binding.role.name;
-                if name.namespace.is_empty() {
-                    of_cluster.insert(format!(
-                        "RBAC: allowed by ClusterRoleBinding \"{}\" of {kind} \"{role}\" to {to}",
-                        name.name
-                    ));
+                let by = if is_local {
+                    format!("RoleBinding \"{}/{}\"", name.name, name.namespace)
                 } else {
-                    of_namespace.insert(format!(
-                        "RBAC: allowed by RoleBinding \"{}/{}\" of {kind} \"{role}\" to {to}",
-                        name.name, name.namespace
-                    ));
-                }
+                    format!("ClusterRoleBinding \"{}\"", name.name)
+                };
+                let (role, to) = (&binding.role.name, shown(subject));
+                let reason = format!("RBAC: allowed by {by} of {kind} \"{role}\" to {to}");
+                reasons.entry((is_local, place, &name.name)).or_insert(reason);
             }
         }
         let missing: Vec<String> = missing.into_iter().collect();
@@ -143,7 +136,15 @@ impl Model {
             [one] => format!("RBAC: {one}"),
             many => format!("RBAC: [{}]", many.join(", ")),
         };
-        Expected { reasons: if of_cluster.is_empty() { of_namespace } else { of_cluster }, missing }
+        Expected { reason: reasons.into_values().next(), missing }
+    }
+
+    fn rules_of(&self, user: &UserInfo, namespace: &str) -> BTreeSet<PolicyRule> {
+        let bindings = self.bindings.iter().filter(|(name, binding)| {
+            (name.namespace.is_empty() || name.namespace == namespace)
+                && binding.subjects.iter().any(|subject| place(user, subject).is_some())
+        });
+        bindings.flat_map(|(_, binding)| self.rules(&binding.role, &mut BTreeSet::new())).collect()
     }
 
     /// The rules of a role, with those of all that it selects, directly or not.
@@ -160,13 +161,22 @@ impl Model {
     }
 }
 
-fn is(user: &UserInfo, subject: &Subject) -> bool {
+/// Whether a user is meant: 0 by name, or the place of the group.
+fn place(user: &UserInfo, subject: &Subject) -> Option<usize> {
     match subject {
-        Subject::User(name) => user.name == *name,
-        Subject::Group(name) => user.groups.contains(name),
+        Subject::User(name) => (user.name == *name).then_some(0),
+        Subject::Group(name) => user.groups.iter().position(|group| group == name).map(|at| 1 + at),
         Subject::ServiceAccount { namespace, name } => {
-            user.name == format!("system:serviceaccount:{namespace}:{name}")
+            (user.name == format!("system:serviceaccount:{namespace}:{name}")).then_some(0)
         }
+    }
+}
+
+fn shown(subject: &Subject) -> String {
+    match subject {
+        Subject::User(name) => format!("User \"{name}\""),
+        Subject::Group(name) => format!("Group \"{name}\""),
+        Subject::ServiceAccount { namespace, name } => format!("ServiceAccount \"{name}/{namespace}\""),
     }
 }
 

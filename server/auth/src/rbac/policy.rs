@@ -12,7 +12,7 @@ pub struct PolicyName {
 }
 
 /// One permission. It is about resources (`groups`, `resources`, `names`) or about other paths (`paths`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PolicyRule {
     /// `*` is every verb.
     pub verbs: Vec<String>,
@@ -111,6 +111,19 @@ impl PolicyName {
     /// Whether it names a cluster role or a cluster role binding.
     pub fn is_of_cluster(&self) -> bool {
         self.namespace.is_empty()
+    }
+}
+
+impl PolicyRule {
+    /// How many values all of its lists have.
+    pub fn values(&self) -> usize {
+        self.lists().map(Vec::len).into_iter().sum()
+    }
+
+    /// All of its lists.
+    pub fn lists(&self) -> [&Vec<String>; 5] {
+        let PolicyRule { verbs, groups, resources, names, paths } = self;
+        [verbs, groups, resources, names, paths]
     }
 }
 

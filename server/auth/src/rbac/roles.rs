@@ -6,11 +6,15 @@
 //! An aggregated role has the rules of all roles that it selects; where one of these is aggregated too, of
 //! what that one selects. Its own rules do not count.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use super::{
-    policy::{PolicyName, PolicyRule, Role, Selector},
-    rule::{Digest, Question, Rule},
+    policy::{PolicyName, Role, Selector},
+    rule::{Digest, Question},
+    rule_set::RuleSet,
 };
 
 /// The number of a role. It is free again when nothing refers to the role and it is gone.
@@ -37,8 +41,10 @@ struct Slot {
 }
 
 struct Stored {
-    rules: Vec<Rule>,
+    rules: Arc<RuleSet>,
+    /// Of all rules, here so that most requests need not look at these.
     digest: Digest,
+    /// Without its rules.
     source: Role,
     /// For an aggregated role: the roles that it selects.
     members: BTreeSet<RoleId>,
@@ -78,22 +84,22 @@ impl Roles {
 
     /// Whether a rule of the role allows the request.
     pub(super) fn allows(&self, id: RoleId, question: &Question<'_>) -> bool {
-        let Some(stored) = &self.slots[id as usize].role else { return false };
-        if stored.source.aggregation.is_none() {
-            return stored.allows(question);
-        }
-        let mut parts = stored.parts.iter().filter_map(|part| self.slots[*part as usize].role.as_ref());
-        parts.any(|part| part.allows(question))
+        self.parts(id).any(|(_, part)| part.allows(question))
     }
 
-    /// The rules of a role; none where it is missing.
-    pub(super) fn rules(&self, id: RoleId) -> impl Iterator<Item = &PolicyRule> {
-        let stored = self.slots[id as usize].role.as_ref();
-        let is_aggregated = stored.is_some_and(|stored| stored.source.aggregation.is_some());
-        let own = stored.filter(|_| !is_aggregated);
-        let parts = stored.filter(|_| is_aggregated).map_or(&[][..], |stored| &stored.parts);
-        let parts = parts.iter().filter_map(|part| self.slots[*part as usize].role.as_ref());
-        own.into_iter().chain(parts).flat_map(|stored| stored.rules.iter().map(Rule::policy))
+    /// The rules of a role, those of each of its parts if it is aggregated; none where it is missing.
+    pub(super) fn rules(&self, id: RoleId) -> impl Iterator<Item = (RoleId, &Arc<RuleSet>)> {
+        self.parts(id).map(|(id, part)| (id, &part.rules))
+    }
+
+    /// Whose rules a role has: its own, or those of others if it is aggregated.
+    fn parts(&self, id: RoleId) -> impl Iterator<Item = (RoleId, &Stored)> {
+        let whole = self.slots[id as usize].role.as_ref();
+        let is_aggregated = whole.is_some_and(|whole| whole.selectors().is_some());
+        let own = whole.filter(|_| !is_aggregated).map(|own| (id, own));
+        let parts = whole.filter(|_| is_aggregated).map_or(&[][..], |whole| &whole.parts);
+        let part = |part: &RoleId| Some((*part, self.slots[*part as usize].role.as_ref()?));
+        own.into_iter().chain(parts.iter().filter_map(part))
     }
 
     /// Puts a role in place of the one of that name, or removes it.
@@ -243,8 +249,8 @@ impl Roles {
 impl Stored {
     fn new(source: Role) -> Self {
         let mut source = source;
-        let rules: Vec<Rule> = std::mem::take(&mut source.rules).into_iter().map(Rule::new).collect();
-        let digest = rules.iter().fold(Digest::default(), |all, rule| all.union(rule.digest()));
+        let rules = Arc::new(RuleSet::new(std::mem::take(&mut source.rules)));
+        let digest = rules.digest();
         Stored { rules, digest, source, members: BTreeSet::new(), parts: Vec::new() }
     }
 
@@ -253,6 +259,6 @@ impl Stored {
     }
 
     fn allows(&self, question: &Question<'_>) -> bool {
-        self.digest.may_match(question) && self.rules.iter().any(|rule| rule.allows(question))
+        self.digest.may_match(question) && self.rules.allows(question)
     }
 }

@@ -39,20 +39,31 @@ impl Digest {
 
     /// Whether something of it may match the request.
     pub fn may_match(self, question: &Question<'_>) -> bool {
-        self.verbs & question.digest.verbs != 0 && self.resources & question.digest.resources != 0
+        self.overlaps(question.digest)
+    }
+
+    /// Whether both may have a verb and a resource in common.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.verbs & other.verbs != 0 && self.resources & other.resources != 0
+    }
+
+    /// What a rule is about.
+    pub fn of(rule: &PolicyRule) -> Self {
+        let verbs = rule.verbs.iter().fold(0, |bits, verb| bits | verb_bits(verb));
+        let of_paths = if rule.paths.is_empty() { 0 } else { PATH_BIT };
+        let resources = rule.resources.iter().fold(of_paths, |bits, resource| {
+            let is_pattern = resource == ALL || resource.starts_with("*/");
+            bits | if is_pattern { !PATH_BIT } else { resource_bit(resource, "") }
+        });
+        Digest { verbs, resources }
     }
 }
 
 impl Rule {
     /// Prepares a rule.
     pub fn new(policy: PolicyRule) -> Self {
-        let verbs = policy.verbs.iter().fold(0, |bits, verb| bits | verb_bits(verb));
-        let of_paths = if policy.paths.is_empty() { 0 } else { PATH_BIT };
-        let resources = policy.resources.iter().fold(of_paths, |bits, resource| {
-            let is_pattern = resource == ALL || resource.starts_with("*/");
-            bits | if is_pattern { !PATH_BIT } else { resource_bit(resource, "") }
-        });
-        Rule { policy, digest: Digest { verbs, resources } }
+        let digest = Digest::of(&policy);
+        Rule { policy, digest }
     }
 
     /// As it was given.
@@ -97,6 +108,16 @@ impl<'a> Question<'a> {
             bit => bit,
         };
         Question { attributes: *attributes, digest: Digest { verbs, resources } }
+    }
+
+    /// What is to be done.
+    pub fn verb(&self) -> &'a str {
+        self.attributes.verb
+    }
+
+    /// What it is about.
+    pub fn target(&self) -> &Target<'a> {
+        &self.attributes.target
     }
 }
 

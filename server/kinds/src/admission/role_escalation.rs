@@ -95,9 +95,9 @@ impl RoleEscalation {
             return Ok(());
         }
         let refusal = |why: &str| ApiError::not_admitted(write.resource, write.name, why);
-        self.check_granted(write, rules).map_err(|why| refusal(&why))?;
+        self.check_granted(write, rules).await.map_err(|why| refusal(&why))?;
         if collects {
-            let everything = self.check_granted(write, &everything());
+            let everything = self.check_granted(write, &everything()).await;
             everything.map_err(|_| refusal(NEEDS_EVERYTHING))?;
         }
         Ok(())
@@ -114,13 +114,18 @@ impl RoleEscalation {
             let resource = ResourceName::of(write.resource);
             return Err(ApiError::NotFound { resource, name: role.name.clone() });
         };
-        let granted = self.check_granted(write, &rules);
+        let rules: Vec<&PolicyRule> = rules.iter().collect();
+        let granted = self.check_granted(write, rules).await;
         granted.map_err(|why| ApiError::not_admitted(write.resource, write.name, &why))
     }
 
     /// Whether the writer has all these permissions.
-    fn check_granted(&self, write: &Write<'_>, rules: &[PolicyRule]) -> Result<(), String> {
-        self.rbac.check_granted(write.user, write.namespace, rules, write.resource.def.plural)
+    async fn check_granted(
+        &self,
+        write: &Write<'_>,
+        rules: impl IntoIterator<Item = &PolicyRule> + Clone,
+    ) -> Result<(), String> {
+        self.rbac.check_granted(write.user, write.namespace, rules, write.resource.def.plural).await
     }
 
     /// Whether the writer has a verb for a role.

@@ -26,6 +26,10 @@ impl Review<SelfSubjectRulesReview> for Access {
         false
     }
 
+    fn may_be_long(&self) -> bool {
+        true
+    }
+
     fn answer<'a>(
         &'a self,
         cx: &'a RequestContext<'a>,
