@@ -128,7 +128,7 @@ fn repeat(
 /// A pod that runs, and a large disruption budget in its namespace, which covers others.
 async fn running_pod_beside_a_large_budget(client: &Client) {
     let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
-    let mut pod = client.post(PODS, &pod).await.expect(201).json();
+    let mut pod = client.post(PODS, &pod).await.expect(201);
     pod["status"]["phase"] = "Running".into();
     client.put(&format!("{PODS}/p/status"), &pod).await.expect(200);
     let entries = (0..5_000).map(|n| (format!("k{n}"), json!("x".repeat(30))));
