@@ -68,10 +68,7 @@ const DIFFERENT_IN_SCHEMAS: &[(&str, &str)] = &[
     // All kinds have the same type of metadata.
     ("core.v1.Event", "metadata"),
     // The field is always written, empty or not.
-    ("core.v1.Event", "reportingComponent"),
-    ("core.v1.Event", "reportingInstance"),
     ("core.v1.NodeRuntimeHandler", "name"),
-    ("core.v1.NodeStatus", "nodeInfo"),
     // Events that were written in the core group have none.
     ("events.orch.io.v1.Event", "eventTime"),
     ("events.orch.io.v1.EventSeries", "lastObservedTime"),
@@ -208,16 +205,15 @@ fn shape(shape: &Shape) -> String {
 }
 
 fn patch(patch: &PatchStrategy) -> String {
-    let strategies: Vec<&str> = [("merge", patch.merge), ("retainKeys", patch.retain_keys)]
-        .into_iter()
-        .filter_map(|(name, set)| set.then_some(name))
-        .collect();
+    let strategies = [("merge", patch.merge), ("retainKeys", patch.retain_keys), ("replace", patch.replace)];
+    let strategies: Vec<&str> =
+        strategies.into_iter().filter_map(|(name, set)| set.then_some(name)).collect();
     let key = patch.merge_key.map(|key| format!("({key})")).unwrap_or_default();
     format!(" patch={}{key}", strategies.join(","))
 }
 
-/// The line that the reference expects for a field. Lists without a list type are atomic. The patch strategy
-/// `replace` is left out, because lists and objects are replaced anyway.
+/// The line that the reference expects for a field. Lists without a list type are atomic, and are replaced by
+/// patches without a strategy.
 fn expected_line(ty: &str, field: &Field, reference: &BTreeMap<String, Type>) -> String {
     if let Some((.., line, _)) = DIFFERENT.iter().find(|(of, name, ..)| (*of, *name) == (ty, &field.name)) {
         return (*line).to_owned();
@@ -230,9 +226,8 @@ fn expected_line(ty: &str, field: &Field, reference: &BTreeMap<String, Type>) ->
     let mut line = format!("{} {} {holds}", field.name, field.number);
     let is_list = field.holds.starts_with("[]");
     let marks = field.marks.iter().filter(|mark| {
-        let says_nothing =
-            (is_list && *mark == "atomic") || mark.starts_with("default=") || *mark == "patch=replace";
-        !says_nothing
+        let says_nothing = is_list && (*mark == "atomic" || *mark == "patch=replace");
+        !says_nothing && !mark.starts_with("default=")
     });
     for mark in marks {
         line.push(' ');

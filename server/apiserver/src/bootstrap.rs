@@ -43,6 +43,7 @@ pub mod logging;
 mod maintenance;
 pub mod open_files;
 mod other_forms;
+mod pem_text;
 mod pki;
 pub mod service_manager;
 mod serving;

@@ -10,6 +10,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use ::aws_lc_rs::{
+    encoding::{AsDer as _, EcPrivateKeyRfc5915Der},
+    signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair},
+};
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer,
     KeyPair, KeyUsagePurpose, SanType,
@@ -25,7 +29,10 @@ use rustls::{
 use x509_parser::{certificate::X509Certificate, prelude::FromDer};
 
 use crate::{
-    bootstrap::files::{self, PRIVATE, PUBLIC},
+    bootstrap::{
+        files::{self, PRIVATE, PUBLIC},
+        pem_text,
+    },
     start_error::StartError,
 };
 
@@ -218,8 +225,22 @@ impl Authority {
         }
         let key = KeyPair::generate()?;
         let certificate = params.signed_by(&key, &self.issuer)?;
-        Ok(Identity { certificate: certificate.pem(), key: key.serialize_pem() })
+        let key = match purpose {
+            Purpose::Serving(_) => key.serialize_pem(),
+            Purpose::Administrator => sec1(&key)?,
+        };
+        Ok(Identity { certificate: certificate.pem(), key })
     }
+}
+
+/// The text of a key in the form that is for keys on curves only (SEC 1). Every client library reads it;
+/// `fabric8`, which most Java programs use, reads no other for such a key.
+fn sec1(key: &KeyPair) -> Result<String, rcgen::Error> {
+    let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, key.serialized_der());
+    let pair = pair.map_err(|_| rcgen::Error::CouldNotParseKeyPair)?;
+    let der: EcPrivateKeyRfc5915Der<'_> =
+        pair.private_key().as_der().map_err(|_| rcgen::Error::CouldNotParseKeyPair)?;
+    Ok(pem_text::of("EC PRIVATE KEY", der.as_ref()))
 }
 
 fn check_client_certificate(

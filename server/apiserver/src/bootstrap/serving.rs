@@ -8,7 +8,6 @@ use std::{
     time::SystemTime,
 };
 
-use base64::{Engine, engine::general_purpose::STANDARD};
 use orch_listener::tls;
 use rustls::{
     Error, ServerConfig,
@@ -17,7 +16,10 @@ use rustls::{
 use x509_parser::{certificate::X509Certificate, prelude::FromDer};
 
 use crate::{
-    bootstrap::pki::{self, Authority},
+    bootstrap::{
+        pem_text,
+        pki::{self, Authority},
+    },
     config::{ExternalName, ServingConfig, TlsFiles},
     start_error::StartError,
 };
@@ -102,7 +104,7 @@ fn from_files(files: &TlsFiles) -> Result<ServingCertificate, StartError> {
     }
     let key = PrivateKeyDer::from_pem_file(&files.private_key)
         .map_err(|error| file_fault(KEY, &files.private_key, &error))?;
-    let authority = anchor(&chain).map(to_pem);
+    let authority = anchor(&chain).map(|certificate| pem_text::of("CERTIFICATE", certificate));
     let tls = tls::server_config(chain, key).map_err(|error| match error {
         Error::InconsistentKeys(_) => StartError::configuration(KEY, "does not belong to --tls-cert-file"),
         error => StartError::configuration(CERTIFICATE, format_args!("cannot be served: {error}")),
@@ -127,13 +129,6 @@ fn anchor<'c>(chain: &'c [CertificateDer<'static>]) -> Option<&'c CertificateDer
     let last = chain.last()?;
     let (_, parsed) = X509Certificate::from_der(last).ok()?;
     (chain.len() > 1 || parsed.issuer() == parsed.subject()).then_some(last)
-}
-
-fn to_pem(certificate: &CertificateDer<'_>) -> String {
-    let encoded = STANDARD.encode(certificate);
-    let lines = encoded.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).expect("base64 is ASCII"));
-    let body = lines.collect::<Vec<_>>().join("\n");
-    format!("-----BEGIN CERTIFICATE-----\n{body}\n-----END CERTIFICATE-----\n")
 }
 
 #[cfg(test)]

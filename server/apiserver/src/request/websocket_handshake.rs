@@ -1,6 +1,6 @@
 //! The handshake of a WebSocket: what a client asks for, and whether it gets it (RFC 6455, section 4.2).
 //!
-//! Only watches have WebSockets. Another request that asks for one is answered as if it did not (RFC 9110,
+//! Only a watch has a WebSocket. Another request that asks for one is answered as if it did not (RFC 9110,
 //! section 7.8).
 //!
 //! A browser sends a client certificate with every request, also with one that the page of somebody else

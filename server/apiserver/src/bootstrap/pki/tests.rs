@@ -69,6 +69,14 @@ fn certificates_are_kept_until_they_end_soon_or_do_not_cover_a_name() {
 }
 
 #[test]
+fn the_key_of_the_administrator_is_in_a_form_that_every_client_reads() {
+    let directory = tempfile::tempdir().unwrap();
+    let [_, serving, administrator] = start_at(directory.path(), LOCAL, start()).unwrap();
+    assert!(administrator.contains("-----BEGIN EC PRIVATE KEY-----\n"), "SEC 1");
+    assert!(serving.contains("-----BEGIN PRIVATE KEY-----\n"), "PKCS #8");
+}
+
+#[test]
 fn no_certificate_outlives_its_authority() {
     let directory = tempfile::tempdir().unwrap();
     start_at(directory.path(), LOCAL, start()).unwrap();
