@@ -42,9 +42,9 @@ export namespace example {
       /** The fewest widgets. It stays as it is. */
       least: number;
       /** Memory of a machine. */
-      memory?: string | number;
+      memory?: meta.v1.Quantity;
       /** The most memory of a machine. */
-      memoryLimit?: string | number;
+      memoryLimit?: meta.v1.Quantity;
       /** How widgets are made. */
       mode?: "Fast" | "Careful";
       /** The most widgets. */
@@ -60,7 +60,7 @@ export namespace example {
       /** A label of the machines. */
       place?: string;
       /** Where the machines listen. */
-      port?: number | string;
+      port?: meta.v1.IntOrString;
       /** Further ports. */
       ports?: example.v1.BatchPort[];
       /** What is done, by name. */
@@ -231,6 +231,8 @@ export namespace meta {
     }
     /** A set of fields as nested objects: `f:<name>` is a field, `k:<keys>` an item of a list with keys, `v:<value>` an item of a set, and `.` stands for the field or item itself. */
     export type FieldsV1 = unknown;
+    /** A whole number, or a text such as a percentage or the name of a port. */
+    export type IntOrString = number | string;
     /** Selects objects by their labels. An object must meet all requirements; an empty selector selects all objects. */
     export interface LabelSelector {
       /** Further requirements on labels. */
@@ -323,6 +325,8 @@ export namespace meta {
       /** The owner's uid, which distinguishes the owner from a later object of the same name. */
       uid: string;
     }
+    /** An amount: a decimal number with a suffix such as `m`, `k`, `Mi` or `e3`. It is written as text, and read as text or as a number. */
+    export type Quantity = string | number;
     /** A point in time as RFC 3339 text, in whole seconds. */
     export type Time = string;
   }
