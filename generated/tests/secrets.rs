@@ -1,4 +1,5 @@
-//! Objects that hold secrets do not show them where they are printed; the plain text of a secret becomes data.
+//! Objects that hold secrets do not show them where they are printed; the plain text of a secret becomes
+//! data.
 
 use orch_api::{
     authentication::v1::{TokenRequest, TokenReview},

@@ -115,8 +115,8 @@ pub fn respond(
     })
 }
 
-/// The JSON text of an answer in a form, without indentation, for its record. `None` for a list, a watch and a
-/// Status, and where a stored object is damaged.
+/// The JSON text of an answer in a form, without indentation, for its record. `None` for a list, a watch and
+/// a Status, and where a stored object is damaged.
 pub fn json_text(core: &Core, target: &Target<'_>, form: &Form, answer: &Answer) -> Option<Vec<u8>> {
     let resource = target.resource;
     let stored = match answer {

@@ -117,8 +117,8 @@ fn negotiate(app: &App, head: &RequestHead<'_>, verb: Verb, target: &Target<'_>)
     Representation::negotiate(head, verb, target, media_types, meta_groups, *compresses)
 }
 
-/// Whether a write takes long to compute: what was sent is large, or what it changes or reads, or the answer to
-/// the question that it is.
+/// Whether a write takes long to compute: what was sent is large, or what it changes or reads, or the answer
+/// to the question that it is.
 fn is_large(app: &App, head: &RequestHead<'_>, verb: Verb, target: &Target<'_>, sent: &Body) -> bool {
     let is_stored_large = || match verb {
         Verb::DeleteCollection => {

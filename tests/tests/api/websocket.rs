@@ -38,7 +38,7 @@ async fn each_event_is_a_text() {
         assert_eq!(socket.expect("ADDED").await, created);
         socket.say(CLOSE, b"").await;
         assert_eq!(socket.frame().await, (CLOSE, vec![]));
-        socket.is_over().await;
+        socket.expect_end().await;
     }
     let mut socket =
         Socket::open(&server, &format!("{WATCH}&resourceVersion={}", version(&created)), &[]).await;
@@ -192,7 +192,7 @@ async fn what_the_protocol_forbids_ends_it() {
         // The last word comes although the client has sent more.
         socket.send(&[0; 10_000]).await;
         assert_eq!(socket.closed().await, code, "{bytes:?}");
-        socket.is_over().await;
+        socket.expect_end().await;
     }
 }
 
@@ -213,7 +213,7 @@ async fn a_client_that_closes_or_leaves_gives_everything_back() {
         } else {
             socket.say(CLOSE, &1000_u16.to_be_bytes()).await;
             assert_eq!(socket.closed().await, 1000);
-            socket.is_over().await;
+            socket.expect_end().await;
         }
         let began = Instant::now();
         while server.admin().get(&format!("{WATCH}&timeoutSeconds=1")).await.status != 200 {

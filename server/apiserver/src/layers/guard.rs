@@ -257,7 +257,8 @@ fn supply(head: RequestHead<'_>) -> Option<Supply> {
     }
 }
 
-/// As how many of a supply a request counts. A watch keeps its selectors: one for each begun KiB of its query.
+/// As how many of a supply a request counts. A watch keeps its selectors: one for each begun KiB of its
+/// query.
 fn counts_as(supply: Supply, parts: &Parts) -> usize {
     match supply {
         Supply::Watches => 1 + parts.uri.query().map_or(0, str::len) / 1024,

@@ -1,14 +1,13 @@
 //! Whether an authority vouches for the certificates that a client presents.
 //!
-//! Anybody may present anything, and the search for a way from the client's certificate to an authority tries what
-//! fits by name in every order. So a chain is searched only if it is short and few names are the same.
+//! Anybody may present anything, and the search for a way from the client's certificate to an authority tries
+//! what fits by name in every order. So a chain is searched only if it is short and few names are the same.
 
 use std::collections::HashMap;
 
 use rustls_pki_types::{CertificateDer, TrustAnchor, UnixTime};
 use webpki::{ALL_VERIFICATION_ALGS, EndEntityCert, KeyUsage};
-
-use super::certificate::parse;
+use x509_parser::{certificate::X509Certificate, prelude::FromDer};
 
 /// The most certificates beside the client's own. Chains of private authorities have one or two.
 const MAX_INTERMEDIATES: usize = 8;
@@ -41,7 +40,7 @@ fn bounded(intermediates: &[CertificateDer<'_>]) -> Result<(), String> {
     }
     let mut subjects: HashMap<Vec<u8>, usize> = HashMap::new();
     for certificate in intermediates {
-        let parsed = parse(certificate).map_err(|error| error.to_string())?;
+        let (_, parsed) = X509Certificate::from_der(certificate).map_err(|error| error.to_string())?;
         let count = subjects.entry(parsed.subject().as_raw().to_vec()).or_default();
         *count += 1;
         if *count > MAX_OF_ONE_SUBJECT {

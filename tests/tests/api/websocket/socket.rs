@@ -1,4 +1,4 @@
-//! A client of WebSockets that can also do what no client should.
+//! The client of a WebSocket, which can also do what no client should.
 
 use std::time::Duration;
 
@@ -128,7 +128,7 @@ impl Socket {
     }
 
     /// Panics where the connection does not end now.
-    pub async fn is_over(mut self) {
+    pub async fn expect_end(mut self) {
         let mut rest = Vec::new();
         let _ = timeout(PATIENCE, self.stream.read_to_end(&mut rest)).await.expect("the server closes it");
         assert_eq!(rest, b"", "nothing comes after a close");
@@ -138,7 +138,7 @@ impl Socket {
     pub async fn agree(mut self, code: u16) {
         assert_eq!(self.closed().await, code);
         self.say(CLOSE, &code.to_be_bytes()).await;
-        self.is_over().await;
+        self.expect_end().await;
     }
 }
 

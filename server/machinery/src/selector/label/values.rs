@@ -1,7 +1,7 @@
 //! The values of a requirement, in as little memory as their text.
 //!
-//! A watch keeps its selectors for as long as it is open, and a set may have thousands of short values. A string for
-//! each would take ten times the bytes that the client has sent.
+//! A watch keeps its selectors for as long as it is open, and a set may have thousands of short values. A
+//! string for each would take ten times the bytes that the client has sent.
 
 use std::{cmp::Ordering, fmt};
 
