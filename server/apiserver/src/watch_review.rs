@@ -239,7 +239,7 @@ mod tests {
             let (turns, seen) = (&turns, &seen);
             async move {
                 // Every third one waits for another server.
-                if number % 3 == 0 {
+                if number.is_multiple_of(3) {
                     yield_now().await;
                 }
                 seen.borrow_mut().push(turns.get());

@@ -236,7 +236,7 @@ mod tests {
         let held = Arc::<()>::default();
         let kept = Arc::clone(&held);
         let events = Body::from_stream(stream::poll_fn(move |_| {
-            let _kept = &kept;
+            assert_eq!(Arc::strong_count(&kept), 2, "until the events are let go");
             Poll::<Option<io::Result<Bytes>>>::Pending
         }));
         let serving = tokio::spawn(serve(Box::new(ours), events, Messages::Text));

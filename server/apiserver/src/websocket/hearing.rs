@@ -117,7 +117,7 @@ mod tests {
     fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
         let length = match u8::try_from(payload.len()) {
             Ok(length @ ..126) => vec![0x80 | length],
-            _ => [&[0x80 | 126][..], &u16::try_from(payload.len()).unwrap().to_be_bytes()].concat(),
+            _ => [&[0xfe][..], &u16::try_from(payload.len()).unwrap().to_be_bytes()].concat(),
         };
         let masked = payload.iter().zip(MASK.iter().cycle()).map(|(byte, mask)| byte ^ mask);
         [&[first][..], &length, &MASK].concat().into_iter().chain(masked).collect()

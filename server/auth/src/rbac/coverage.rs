@@ -384,8 +384,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_sorted_and_looked_up_is_counted() {
-        let (owner, wanted) = (rule("get", "*", "*/log", ""), rule("get", "-", "a/log b/log", ""));
-        let owned = [Rule::new(owner)];
+        let owned = [Rule::new(rule("get", "*", "*/log", ""))];
+        let wanted = rule("get", "-", "a/log b/log", "");
         // Four to prepare the owner, five to look.
         for (allowed, left, is_covered) in
             [(3, 0, false), (4, 0, false), (8, 0, false), (9, 0, true), (10, 1, true)]

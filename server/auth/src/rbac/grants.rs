@@ -132,7 +132,9 @@ mod tests {
                 assert!(found.eq(expected), "{model:?}");
             }
             for (role, bindings) in model {
-                bindings.iter().for_each(|binding| grants.remove(namespace, role, binding));
+                for binding in &bindings {
+                    grants.remove(namespace, role, binding);
+                }
             }
             assert!(grants.is_empty());
         }

@@ -149,7 +149,7 @@ fn a_chain_that_takes_long_to_search_is_refused_without_a_search() {
     let authenticator = trusting(&root);
     let (middle, same_name) = (root.intermediate("middle"), root.intermediate("middle"));
     let leaf = middle.issue("bob", |_| {});
-    let chain = |others: &[CertificateDer<'static>]| [&[leaf.clone()], others].concat();
+    let chain = |others: &[CertificateDer<'static>]| [std::slice::from_ref(&leaf), others].concat();
     let twice = [same_name.der(), middle.der()];
     assert!(ask(&authenticator, chain(&twice)).unwrap().is_some());
     let thrice = [&twice[..], &[root.intermediate("middle").der()]].concat();
