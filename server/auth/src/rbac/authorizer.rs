@@ -284,8 +284,8 @@ mod tests {
 
     fn reader_of(names: impl Iterator<Item = usize>) -> Change {
         let Change::Role(_, Some(role)) = role("reader", "get") else { unreachable!("it is one") };
-        let named = |name: usize| PolicyRule { names: vec![format!("n{name}")], ..role.rules[0].clone() };
-        let rules = names.map(named).collect();
+        let about = |name: usize| PolicyRule { names: vec![format!("n{name}")], ..role.rules[0].clone() };
+        let rules = names.map(about).collect();
         Change::Role(PolicyName::of_cluster("reader"), Some(Role { rules, ..Role::default() }))
     }
 
