@@ -36,7 +36,7 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use self::{hearing::Hearing, sending::Sending};
 use crate::limits::Peer;
 
-/// How long a client may take to close after it had the server's last word.
+/// How long a client may take to close after the server has sent its close frame.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// How much is read at a time.
 const READ_BYTES: usize = 4096;
@@ -84,11 +84,11 @@ async fn serve(stream: ClientStream, mut events: Body, messages: Messages) {
     let end = poll_fn(|context| socket.poll(&mut events, context)).await;
     drop(events);
     tracing::debug!(?end, "a WebSocket ends");
-    if end == End::Lost || socket.say_last(&end).await.is_err() {
+    if end == End::Lost || socket.send_close(&end).await.is_err() {
         return;
     }
     // Who has not closed by then is cut.
-    let _ = timeout(FAREWELL, socket.part()).await;
+    let _ = timeout(FAREWELL, socket.wait_for_close()).await;
 }
 
 impl WebSocket {
@@ -144,8 +144,8 @@ impl WebSocket {
         Poll::Ready(None)
     }
 
-    /// Sends what is left, and the last word. That takes as long as the listener lets it.
-    async fn say_last(&mut self, end: &End) -> io::Result<()> {
+    /// Sends what is left, and the close frame. That takes as long as the listener lets it.
+    async fn send_close(&mut self, end: &End) -> io::Result<()> {
         if let End::Ours(code) = end {
             self.hearing.close(*code);
         }
@@ -153,15 +153,15 @@ impl WebSocket {
         self.send().await
     }
 
-    /// Waits until the client has said its last word too, and has closed.
-    async fn part(mut self) -> io::Result<()> {
+    /// Waits until the client has sent its close frame too, and has closed the connection.
+    async fn wait_for_close(mut self) -> io::Result<()> {
         while self.hearing.goes_on() {
             if poll_fn(|context| self.poll_hear(context)).await == Some(End::Lost) {
                 return Ok(());
             }
         }
         self.stream.shutdown().await?;
-        // A connection that is closed with bytes unread is reset, and the last word is lost.
+        // A connection that is closed with bytes unread is reset, and the close frame is lost.
         let mut bytes = [0; 512];
         while self.stream.read(&mut bytes).await? > 0 {}
         Ok(())

@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(hearing.hear(&frame(0x89, b"x")), None);
         assert_eq!(hearing.hear(&frame(0x88, b"\x03\xe8")), Some(End::Theirs));
         assert_eq!(hearing.answers(), b"");
-        // After what cannot be read there is a last word as well.
+        // After what cannot be read there is a close frame as well.
         let mut hearing = Hearing::new();
         assert_eq!(hearing.hear(b"\x81\x01a"), Some(End::Ours(CloseCode::Protocol)));
         hearing.close(CloseCode::Protocol);
