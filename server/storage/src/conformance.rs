@@ -4,6 +4,16 @@
 
 #![expect(clippy::unwrap_used, reason = "the suite is a test: a panic is its report")]
 
+/// Runs cases, each on a store of its own. One that does not end fails with its name.
+macro_rules! run_cases {
+    ($fixture:ident: $($case:ident),+ $(,)?) => {
+        $(
+            let run = async { $case(&mut $crate::conformance::Case::new($fixture).await).await };
+            $crate::conformance::in_time(stringify!($case), run).await;
+        )+
+    };
+}
+
 mod commits;
 mod conditions;
 mod dice;
@@ -34,6 +44,13 @@ use crate::write::{Body, Change, Committed, Write};
 /// How long a store under test keeps history.
 pub const RETENTION: Duration = Duration::from_mins(5);
 
+/// How long a case may take. The slowest one takes some seconds: what takes longer than this waits for ever.
+const LIMIT: Duration = Duration::from_mins(5);
+
+async fn in_time(case: &str, run: impl Future<Output = ()>) {
+    tokio::time::timeout(LIMIT, run).await.unwrap_or_else(|_| panic!("{case} has not ended in {LIMIT:?}"));
+}
+
 /// Makes stores for the suite.
 pub trait Fixture: Sync {
     /// Where the data of one store is kept.
@@ -61,7 +78,7 @@ pub async fn run<F: Fixture>(fixture: &F, seed: u64) {
     watches::run(fixture).await;
     history::run(fixture).await;
     restarts::run(fixture).await;
-    random::run(fixture, seed).await;
+    in_time(&format!("the random one with seed {seed}"), random::run(fixture, seed)).await;
 }
 
 /// A store of one case, and the means to restart it.

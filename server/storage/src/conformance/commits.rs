@@ -12,14 +12,16 @@ use crate::write::{Change, Committed};
 
 pub(super) async fn run<F: Fixture>(fixture: &F) {
     starts_empty(&Case::new(fixture).await);
-    changes(&Case::new(fixture).await).await;
-    refused_writes_leave_no_trace(&Case::new(fixture).await).await;
-    names_are_three_parts(&Case::new(fixture).await).await;
-    one_of_many_wins(&Case::new(fixture).await).await;
-    no_update_is_lost(&Case::new(fixture).await).await;
-    abandoned_writes_are_whole(&Case::new(fixture).await).await;
-    accepted_writes_happen(&Case::new(fixture).await).await;
-    shutdown_refuses(&Case::new(fixture).await).await;
+    run_cases!(fixture:
+        changes,
+        refused_writes_leave_no_trace,
+        names_are_three_parts,
+        one_of_many_wins,
+        no_update_is_lost,
+        abandoned_writes_are_whole,
+        accepted_writes_happen,
+        shutdown_refuses,
+    );
 }
 
 fn starts_empty<F: Fixture>(case: &Case<'_, F>) {

@@ -12,14 +12,16 @@ use crate::storage::Storage;
 use crate::write::{Change, Committed, Write};
 
 pub(super) async fn run<F: Fixture>(fixture: &F) {
-    each_holds_or_fails(&Case::new(fixture).await).await;
-    all_have_to_hold(&Case::new(fixture).await).await;
-    every_change_can_have_them(&Case::new(fixture).await).await;
-    the_change_comes_first(&Case::new(fixture).await).await;
-    refused_writes_leave_no_trace(&Case::new(fixture).await).await;
-    terms_are_claimed_and_freed(&Case::new(fixture).await).await;
-    terms_belong_to_a_resource(&Case::new(fixture).await).await;
-    hold_after_a_restart(Case::new(fixture).await).await;
+    run_cases!(fixture:
+        each_holds_or_fails,
+        all_have_to_hold,
+        every_change_can_have_them,
+        the_change_comes_first,
+        refused_writes_leave_no_trace,
+        terms_are_claimed_and_freed,
+        terms_belong_to_a_resource,
+        hold_after_a_restart,
+    );
 }
 
 fn at(key: Key, revision: Revision) -> Condition {
@@ -213,7 +215,7 @@ async fn terms_belong_to_a_resource<F: Fixture>(case: &Case<'_, F>) {
     }
 }
 
-async fn hold_after_a_restart<F: Fixture>(mut case: Case<'_, F>) {
+async fn hold_after_a_restart<F: Fixture>(case: &mut Case<'_, F>) {
     let there = create(&case.storage, key("ns", "a"), "word").await.unwrap().revision;
     case.restart().await;
     let conditions = vec![at(key("ns", "a"), there), absent(key("ns", "b")), unclaimed("word")];

@@ -10,12 +10,14 @@ use crate::revision::Revision;
 use crate::store::{Op, Record};
 
 pub(super) async fn run<F: Fixture>(fixture: &F) {
-    shows_older_states(&Case::new(fixture).await).await;
-    ends_after_the_retention_time(&Case::new(fixture).await).await;
-    ends_by_itself(&Case::new(fixture).await).await;
-    compacts_on_request(&Case::new(fixture).await).await;
-    quiet_scopes_do_not_expire(&Case::new(fixture).await).await;
-    survives_a_clock_that_jumps(&Case::new(fixture).await).await;
+    run_cases!(fixture:
+        shows_older_states,
+        ends_after_the_retention_time,
+        ends_by_itself,
+        compacts_on_request,
+        quiet_scopes_do_not_expire,
+        survives_a_clock_that_jumps,
+    );
 }
 
 async fn shows_older_states<F: Fixture>(case: &Case<'_, F>) {

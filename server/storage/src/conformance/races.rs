@@ -8,10 +8,12 @@ use crate::revision::Revision;
 use crate::write::{Change, Write};
 
 pub(super) async fn run<F: Fixture>(fixture: &F) {
-    one_gets_the_last_address(&Case::new(fixture).await).await;
-    all_addresses_are_given_out_once(&Case::new(fixture).await).await;
-    nothing_enters_a_namespace_that_changed(&Case::new(fixture).await).await;
-    order_decides_among_writes_that_wait(&Case::new(fixture).await).await;
+    run_cases!(fixture:
+        one_gets_the_last_address,
+        all_addresses_are_given_out_once,
+        nothing_enters_a_namespace_that_changed,
+        order_decides_among_writes_that_wait,
+    );
 }
 
 fn claim(name: &str, word: &str) -> Write {

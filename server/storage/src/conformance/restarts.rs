@@ -8,15 +8,17 @@ use crate::error::StoreError;
 use crate::key::Scope;
 
 pub(super) async fn run<F: Fixture>(fixture: &F) {
-    keeps_state_and_revision(Case::new(fixture).await).await;
-    watches_resume(Case::new(fixture).await).await;
-    removed_stays_removed(Case::new(fixture).await).await;
-    no_revision_is_given_out_twice(Case::new(fixture).await).await;
-    forgets_nothing_young(Case::new(fixture).await).await;
-    passes_its_own_check(Case::new(fixture).await).await;
+    run_cases!(fixture:
+        keeps_state_and_revision,
+        watches_resume,
+        removed_stays_removed,
+        no_revision_is_given_out_twice,
+        forgets_nothing_young,
+        passes_its_own_check,
+    );
 }
 
-async fn keeps_state_and_revision<F: Fixture>(mut case: Case<'_, F>) {
+async fn keeps_state_and_revision<F: Fixture>(case: &mut Case<'_, F>) {
     let uid = case.storage.cluster_uid();
     case.restart().await;
     assert!(case.storage.snapshot(&resource()).is_empty());
@@ -36,7 +38,7 @@ async fn keeps_state_and_revision<F: Fixture>(mut case: Case<'_, F>) {
 }
 
 /// After a restart a watch from any older revision sees what it would have seen without the restart.
-async fn watches_resume<F: Fixture>(mut case: Case<'_, F>) {
+async fn watches_resume<F: Fixture>(case: &mut Case<'_, F>) {
     let start = case.storage.current_revision();
     write_some(&case.storage, 40).await;
     let mut watch = case.storage.watch(&resource(), Scope::All, start).unwrap();
@@ -58,7 +60,7 @@ async fn watches_resume<F: Fixture>(mut case: Case<'_, F>) {
     }
 }
 
-async fn removed_stays_removed<F: Fixture>(mut case: Case<'_, F>) {
+async fn removed_stays_removed<F: Fixture>(case: &mut Case<'_, F>) {
     let start = case.storage.current_revision();
     let created = create(&case.storage, key("ns", "a"), "one").await.unwrap().revision;
     let replaced = replace(&case.storage, key("ns", "a"), created, "two").await.unwrap().revision;
@@ -78,7 +80,7 @@ async fn removed_stays_removed<F: Fixture>(mut case: Case<'_, F>) {
 }
 
 /// The newest write of all was a removal, and nothing is left of it but its revision.
-async fn no_revision_is_given_out_twice<F: Fixture>(mut case: Case<'_, F>) {
+async fn no_revision_is_given_out_twice<F: Fixture>(case: &mut Case<'_, F>) {
     let kept = create(&case.storage, key("ns", "kept"), "x").await.unwrap().revision;
     let created = create(&case.storage, key("ns", "a"), "x").await.unwrap().revision;
     let removed = remove(&case.storage, key("ns", "a"), created).await.unwrap().revision;
@@ -94,7 +96,7 @@ async fn no_revision_is_given_out_twice<F: Fixture>(mut case: Case<'_, F>) {
 }
 
 /// History that grew old while no process ran is gone, the rest is there.
-async fn forgets_nothing_young<F: Fixture>(mut case: Case<'_, F>) {
+async fn forgets_nothing_young<F: Fixture>(case: &mut Case<'_, F>) {
     let start = case.storage.current_revision();
     let old = write_some(&case.storage, 15).await;
     case.clock.advance(RETENTION);
@@ -109,7 +111,7 @@ async fn forgets_nothing_young<F: Fixture>(mut case: Case<'_, F>) {
     assert_eq!(read_to(&mut resumed, young).await.len(), 15);
 }
 
-async fn passes_its_own_check<F: Fixture>(mut case: Case<'_, F>) {
+async fn passes_its_own_check<F: Fixture>(case: &mut Case<'_, F>) {
     write_some(&case.storage, 30).await;
     for _ in 0..2 {
         let report = case.storage.self_check().await.unwrap();

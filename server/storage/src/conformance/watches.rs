@@ -13,12 +13,14 @@ use crate::revision::Revision;
 use crate::storage::Storage;
 
 pub(super) async fn run<F: Fixture>(fixture: &F) {
-    delivers_states(&Case::new(fixture).await).await;
-    keeps_to_its_scope(&Case::new(fixture).await).await;
-    resumes_everywhere(&Case::new(fixture).await).await;
-    joins_a_snapshot_without_gap(&Case::new(fixture).await).await;
-    tells_its_progress(&Case::new(fixture).await).await;
-    ends_with_the_store(&Case::new(fixture).await).await;
+    run_cases!(fixture:
+        delivers_states,
+        keeps_to_its_scope,
+        resumes_everywhere,
+        joins_a_snapshot_without_gap,
+        tells_its_progress,
+        ends_with_the_store,
+    );
 }
 
 async fn delivers_states<F: Fixture>(case: &Case<'_, F>) {
