@@ -45,11 +45,21 @@ pub(super) struct Part {
     pub(super) term: Option<Term>,
 }
 
+/// Events that are in the logs of a resource and not visible yet.
+pub(super) struct Appended {
+    hub: Arc<Hub>,
+    logs: Vec<Arc<EventLog>>,
+    /// How many narrower logs there had been.
+    added: u64,
+}
+
 /// The logs of parts that somebody watches.
 #[derive(Default)]
 struct Narrower {
     by_scope: HashMap<Scope, Arc<EventLog>>,
     by_term: HashMap<Part, Arc<EventLog>>,
+    /// How many were added since the start.
+    added: u64,
     /// Known from the first watch of a term on.
     indexer: Option<Arc<dyn Indexer>>,
 }
@@ -82,21 +92,21 @@ impl Hub {
         Events { count: self.count.load(Ordering::Relaxed), newest }
     }
 
-    /// Appends events of this resource. Returns the logs to wake when they may be seen.
-    pub(super) fn append(&self, events: &[Arc<Event>]) -> Vec<Arc<EventLog>> {
+    /// Appends events of this resource. Their watches are to be woken when they may be seen.
+    pub(super) fn append(self: &Arc<Self>, events: &[Arc<Event>]) -> Appended {
         let narrower = self.lock();
         self.count.fetch_add(events.len() as u64, Ordering::Relaxed);
         self.all.append(events.iter().cloned());
-        let mut woken = vec![Arc::clone(&self.all)];
+        let mut logs = vec![Arc::clone(&self.all)];
         for event in events {
             narrower.each_of(event, |log| {
                 log.append([Arc::clone(event)]);
-                if !woken.iter().any(|other| Arc::ptr_eq(other, log)) {
-                    woken.push(Arc::clone(log));
+                if !logs.iter().any(|other| Arc::ptr_eq(other, log)) {
+                    logs.push(Arc::clone(log));
                 }
             });
         }
-        woken
+        Appended { hub: Arc::clone(self), logs, added: narrower.added }
     }
 
     /// Drops the oldest event, which is `event`.
@@ -191,6 +201,10 @@ impl Hub {
         narrower.by_scope.values().chain(narrower.by_term.values()).for_each(|log| log.wake());
     }
 
+    fn added(&self) -> u64 {
+        self.lock().added
+    }
+
     #[cfg(test)]
     pub(super) fn has_log(&self, part: &Part) -> bool {
         self.lock().log(part).is_some()
@@ -218,6 +232,18 @@ impl Hub {
     }
 }
 
+impl Appended {
+    /// Wakes the watches of these events, which are visible now.
+    pub(super) fn wake(&self) {
+        self.logs.iter().for_each(|log| log.wake());
+        // A log that was added meanwhile has the events, and its watches may have looked before they were
+        // visible.
+        if self.hub.added() != self.added {
+            self.hub.wake_all();
+        }
+    }
+}
+
 impl Part {
     fn is_everything(&self) -> bool {
         self.scope == Scope::All && self.term.is_none()
@@ -230,6 +256,7 @@ impl Narrower {
     }
 
     fn add(&mut self, part: &Part, log: &Arc<EventLog>) {
+        self.added += 1;
         if part.term.is_some() {
             self.by_term.insert(part.clone(), Arc::clone(log));
         } else {

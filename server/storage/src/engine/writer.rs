@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::batch::{Accepted, Batch};
-use super::event_log::EventLog;
+use super::event_log::Appended;
 use super::history::{Garbage, History, Retention, garbage_of};
 use super::memory::Memory;
 use super::state::State;
@@ -20,11 +20,11 @@ pub struct MemoryWriter {
     history: History,
 }
 
-/// What has become visible, and the logs whose watches are to be woken.
+/// What has become visible, and whose watches are to be woken.
 #[must_use = "whoever waits for it must be woken"]
 pub struct Published {
     revision: Revision,
-    logs: Vec<Arc<EventLog>>,
+    appended: Vec<Appended>,
     /// Freeing it costs about as much as building it; so it is freed after the waiters were woken.
     _replaced: Arc<State>,
 }
@@ -57,19 +57,19 @@ impl MemoryWriter {
                 None => drop(by_resource.insert(event.key().resource.clone(), vec![event])),
             }
         }
-        let logs = by_resource
+        let appended = by_resource
             .into_iter()
-            .flat_map(|(resource, events)| self.memory.0.hub(&resource).append(&events));
-        let logs = logs.collect();
+            .map(|(resource, events)| self.memory.0.hub(&resource).append(&events))
+            .collect();
         let revision = state.revision;
         let replaced = self.memory.0.state.swap(Arc::new(state));
-        Published { revision, logs, _replaced: replaced }
+        Published { revision, appended, _replaced: replaced }
     }
 
     /// Wakes those who wait for what was published.
     pub fn wake(&self, published: &Published) {
         self.memory.0.reached.send_replace(published.revision);
-        published.logs.iter().for_each(|log| log.wake());
+        published.appended.iter().for_each(Appended::wake);
     }
 
     /// Forgets the oldest events that `retention` does not keep, at most `limit`. Where history is too large,
@@ -129,6 +129,8 @@ impl Drop for MemoryWriter {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::task::{Context, Wake};
     use std::time::Duration;
 
     use super::*;
@@ -136,6 +138,15 @@ mod tests {
     use crate::error::StoreError;
     use crate::key::{Key, Scope};
     use crate::write::{Body, Change, Write};
+
+    #[derive(Default)]
+    struct Woken(AtomicBool);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
 
     fn empty() -> MemoryWriter {
         let retention = Retention { time: Duration::MAX, bytes: u64::MAX };
@@ -172,6 +183,26 @@ mod tests {
         assert_eq!(memory.snapshot(&resource).len(), 1, "visible before anybody is woken");
         writer.wake(&published);
         assert!(watch.take().unwrap().is_empty(), "it was to start after this event");
+    }
+
+    /// The log of a part that nobody watched before is made while a batch becomes visible.
+    #[tokio::test]
+    async fn a_watch_that_begins_meanwhile_is_woken() {
+        let mut writer = empty();
+        let memory = writer.memory().clone();
+        let resource = ResourceName::new("pods");
+        let mut batch = writer.batch(Timestamp(1));
+        batch.add(creation(&resource, "a")).unwrap();
+        let events: Vec<_> = batch.accepted().iter().map(|write| Arc::clone(&write.event)).collect();
+        let hub = memory.0.hub(&resource);
+        let appended = hub.append(&events);
+        let scope = Scope::Namespace("ns".into());
+        let mut watch = memory.watch(&resource, scope, None, memory.revision()).unwrap();
+        let woken = Arc::new(Woken::default());
+        let waker = Arc::clone(&woken).into();
+        assert!(watch.poll_next(&mut Context::from_waker(&waker)).is_pending(), "it is not visible yet");
+        appended.wake();
+        assert!(woken.0.load(Ordering::Relaxed));
     }
 
     /// Of one resource alone, whatever part of it they watch, and as soon as the state is there.
