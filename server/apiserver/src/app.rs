@@ -12,7 +12,7 @@ use orch_registry::{core::Core, operation::Operations};
 
 use crate::{
     access::AccessControl,
-    config::Pace,
+    config::{BrowserConfig, Pace},
     fairness::Sharing,
     large_work::LargeWork,
     limits::{Limits, MemoryLimit},
@@ -64,4 +64,9 @@ pub struct App {
     pub draining: AtomicBool,
     /// How long a request other than a watch may take.
     pub request_timeout: Duration,
+    /// At how many of [`CHANCES`](crate::config::CHANCES) requests over HTTP/2 the client is told to open
+    /// another connection.
+    pub goaway_chance: u32,
+    /// What browsers are told.
+    pub browsers: BrowserConfig,
 }

@@ -27,6 +27,7 @@ mod audit;
 mod authentication;
 mod authorization;
 mod boolean;
+mod browsers;
 mod client_limits;
 mod duration;
 mod encryption;
@@ -48,6 +49,7 @@ mod token_webhook;
 mod usage;
 
 pub use audit::AuditConfig;
+pub use browsers::BrowserConfig;
 pub use client_limits::ClientLimits;
 pub use encryption::EncryptionConfig;
 pub use etcd::{EtcdAccess, EtcdSettings};
@@ -56,7 +58,7 @@ pub use logging::{LogFormat, LoggingConfig, REQUESTS};
 pub use observation::ObservationConfig;
 pub use offline::{ConvertFlags, ImportFlags, ObjectForm, ValidateFlags, VerdictForm, Work};
 pub use reading::Pace;
-pub use serving::{ExternalName, ServingConfig, TlsFiles};
+pub use serving::{CHANCES, ExternalName, ServingConfig, TlsFiles};
 pub use storage::{DATABASE, StorageConfig, database_in};
 pub use task::{DataDir, ExportFlags, FileFlags, MoveFlags, MovePlace, RepairFlags, Task};
 
@@ -68,6 +70,8 @@ const VOCABULARY: &str = "vocabulary";
 pub struct Config {
     /// Where and how to listen.
     pub serving: ServingConfig,
+    /// What answers tell browsers.
+    pub browsers: BrowserConfig,
     /// How many requests are answered at a time.
     pub in_flight: InFlightLimits,
     /// How much of that is for one user or one address.
@@ -238,6 +242,8 @@ fn usage(error: &clap::Error) -> StartError {
 struct Flags {
     #[command(flatten, next_help_heading = "Serving")]
     serving: serving::ServingFlags,
+    #[command(flatten)]
+    browsers: browsers::BrowserFlags,
     #[command(flatten, next_help_heading = "Requests at a time")]
     in_flight: in_flight::InFlightFlags,
     #[command(flatten)]
@@ -308,6 +314,7 @@ impl Flags {
             .map_err(|problem| StartError::configuration("--feature-gates", problem))?;
         Ok(Config {
             serving: self.serving.check()?,
+            browsers: self.browsers.check()?,
             in_flight: self.in_flight.check()?,
             client_limits: self.client_limits.check(),
             pace: self.reading.check(),

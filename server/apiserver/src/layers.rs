@@ -1,7 +1,7 @@
 //! What happens to every request before and after its handler, in order. The order matters:
 //!
 //! 1. **audit id, trace and log**: every answer, also an error, can be found in the log; a failure is logged
-//!    once, here; calls of other servers carry the trace;
+//!    once, here; calls of other servers carry the trace; **what browsers are told** stands in every answer;
 //! 2. **request info**: read once; authorization, metrics and dispatch use the same value;
 //! 3. **metrics**: count the request and its answer;
 //! 4. **media type of a Status**: whichever layer below refuses, the Status is written as the client accepts
@@ -9,7 +9,8 @@
 //! 5. **end of the audit record**: of every answer, also of those that the layers below refuse;
 //! 6. **deadline**: for everything but watches, earlier where the client says so;
 //! 7. **panic**: becomes an answer of 500, so that it ends neither the process nor the connection;
-//! 8. **framing**: requests that a proxy in front could read differently are refused;
+//! 8. **framing**: requests that a proxy in front could read differently are refused; a **browser that asks
+//!    whether a page may send a request** is answered (`layers/browsers.rs`);
 //! 9. **limits** of the address and of all clients, **authenticate**, beginning of the audit record, which
 //!    names the user of what is refused from here on, limits of the user, **impersonate**, its **turn**,
 //!    **authorize**, memory: before the body is read, so that what is refused or waits costs little; requests
@@ -23,6 +24,7 @@
 //! What answers a WebSocket's handshake goes the same way. Only at the end its events are taken off, and sent
 //! when the connection is handed over ([`websocket`](crate::websocket)).
 
+mod browsers;
 mod guard;
 
 use std::{
@@ -50,7 +52,7 @@ use self::guard::{Passage, guarded};
 use crate::{
     app::App,
     audit::RequestAudit,
-    config::REQUESTS,
+    config::{CHANCES, REQUESTS},
     header_names::AUDIT_ID,
     limits::Peer,
     metrics::{self, DryRun, RequestLabels},
@@ -79,6 +81,9 @@ pub async fn handle(
     let started = Instant::now();
     let (mut parts, body) = request.into_parts();
     websocket_token::take(&mut parts, app.core.vocabulary());
+    if leaves(&app, &parts) {
+        connection.close_when_answered();
+    }
     let audit_id = audit_id(&parts);
     let audit = RequestAudit::new(&app, &connection, &audit_id, started);
     let trace = app.tracer.as_ref().and_then(|tracer| tracer.begin(&parts.headers, started));
@@ -94,10 +99,18 @@ pub async fn handle(
     log(&parts, &response, &audit_id, started);
     let headers = response.headers_mut();
     headers.insert(AUDIT_ID, audit_id);
+    browsers::tell(&app, &parts, headers);
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
     }
     response
+}
+
+/// Whether the client of a request is told to open another connection.
+fn leaves(app: &App, parts: &Parts) -> bool {
+    app.goaway_chance > 0
+        && parts.version == Version::HTTP_2
+        && rand::random_range(0..CHANCES) < app.goaway_chance
 }
 
 /// What the log says of a request. The query is left out: it can hold anything.

@@ -226,7 +226,7 @@ async fn performed(
         }
     }
     let representation = negotiate(app, &head, verb, target)?;
-    let websocket = if verb == Verb::Watch { Handshake::read(head.parts)? } else { None };
+    let websocket = if verb == Verb::Watch { Handshake::read(head.parts, &app.browsers)? } else { None };
     let sent = sent?;
     if let Some(record) = head.record {
         audit::sent(record, &head, verb, target, &sent);

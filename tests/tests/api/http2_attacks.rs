@@ -281,3 +281,25 @@ async fn frames_that_make_no_sense_end_the_connection() {
     }
     assert_eq!(server.admin().get("/readyz").await.text(), "ok");
 }
+
+/// Not an attack: a client is told to open another connection, and loses no request by that.
+#[tokio::test]
+async fn clients_are_led_to_other_servers() {
+    let server = TestServer::options().flag("--goaway-chance=0.02").start().await;
+    let mut stream = connect(&server).await;
+    let (mut answers, mut buffer) = (Vec::new(), [0; 4096]);
+    let mut sent = 0;
+    // All of these by chance without one that ends the connection: once in 10^35.
+    while told(&answers).0.is_none() && sent < 4_000 {
+        let stream_number = u32::try_from(2 * sent + 1).unwrap();
+        let request = frame(HEADERS, END_STREAM | END_HEADERS, stream_number, &head(GET, "/version"));
+        stream.write_all(&request).await.unwrap();
+        sent += 1;
+        while told(&answers).1 < sent {
+            let length = tokio::time::timeout(LONG, stream.read(&mut buffer)).await.unwrap().unwrap();
+            assert_ne!(length, 0, "it ends before the answer of request {sent}");
+            answers.extend_from_slice(&buffer[..length]);
+        }
+    }
+    assert_eq!(told(&answers), (Some(0), sent));
+}

@@ -17,6 +17,7 @@ mod backups;
 mod bad_input;
 mod bindings;
 mod bootstrap_tokens;
+mod browsers;
 mod cbor;
 mod certificates;
 mod cluster_parts;

@@ -1,6 +1,6 @@
 //! Watches over WebSocket: the events are those of every watch, each in a message, and so are the refusals.
 
-mod socket;
+pub mod socket;
 
 use std::time::{Duration, Instant};
 

@@ -16,6 +16,11 @@ use crate::{
 
 const BIND_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
+/// A part of all requests is counted in millionths.
+pub const CHANCES: u32 = 1_000_000;
+/// The largest part of requests at which connections are ended: one of fifty.
+const MAX_CHANCE: f64 = 0.02;
+
 /// Flags about serving.
 #[derive(Debug, Args)]
 pub struct ServingFlags {
@@ -44,6 +49,10 @@ pub struct ServingFlags {
     /// twice as long, which is spread so that clients do not all come back at once.
     #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = duration::or_seconds)]
     min_request_timeout: Duration,
+    /// The part of requests over HTTP/2 whose clients are told to open another connection, from 0 to 0.02:
+    /// behind something that spreads connections over several servers, they do not stay at one for ever.
+    #[arg(long, value_name = "PART", default_value = "0", value_parser = chance)]
+    goaway_chance: u32,
     /// How long a shutdown waits for requests before it cuts them off.
     #[arg(long, value_name = "DURATION", default_value = "20s", value_parser = duration::positive)]
     shutdown_grace_period: Duration,
@@ -91,6 +100,8 @@ pub struct ServingConfig {
     pub request_timeout: Duration,
     /// How long a watch lives at least where its client does not say.
     pub min_request_timeout: Duration,
+    /// At how many of [`CHANCES`] requests over HTTP/2 the client is told to open another connection.
+    pub goaway_chance: u32,
     /// How long a shutdown waits for requests.
     pub shutdown_grace_period: Duration,
     /// How long it goes on after it was told to stop.
@@ -159,6 +170,7 @@ impl ServingFlags {
             tls_files,
             request_timeout: self.request_timeout,
             min_request_timeout: self.min_request_timeout,
+            goaway_chance: self.goaway_chance,
             shutdown_grace_period: self.shutdown_grace_period,
             shutdown_delay: self.shutdown_delay_duration,
             shutdown_sends_retry_after: self.shutdown_send_retry_after,
@@ -186,4 +198,14 @@ fn external_name(text: &str) -> Result<ExternalName, &'static str> {
         Some(_) => return Err("not a port behind the colon"),
     };
     Ok(ExternalName { host: host.to_owned(), port })
+}
+
+/// A part of all requests, in millionths.
+fn chance(text: &str) -> Result<u32, &'static str> {
+    let part: f64 = text.parse().map_err(|_| "not a number")?;
+    if !(0.0..=MAX_CHANCE).contains(&part) {
+        return Err("not between 0 and 0.02");
+    }
+    // Far below the largest number, and not negative.
+    Ok((part * f64::from(CHANCES)).round() as u32)
 }

@@ -15,6 +15,7 @@ use orch_auth::{
 };
 use orch_registry::feature_gates::UNSAFE_DELETION;
 use orch_runtime::vocabulary::Vocabulary;
+use regex::Regex;
 
 use super::{CONFIG, Config, Invocation, LogFormat, command, parse};
 use crate::{
@@ -221,6 +222,13 @@ const SERVING: &[(&[&str], Check)] = &[
     }),
     (&["--request-timeout=90s"], |c| c.serving.request_timeout == Duration::from_secs(90)),
     (&["--min-request-timeout=600"], |c| c.serving.min_request_timeout == Duration::from_mins(10)),
+    (&["--goaway-chance=0.001"], |c| c.serving.goaway_chance == 1_000),
+    (&[r"--cors-allowed-origins=//a\.b(:|$),^http://localhost$"], |c| {
+        c.browsers.origins.iter().map(Regex::as_str).eq([r"//a\.b(:|$)", "^http://localhost$"])
+    }),
+    (&["--strict-transport-security-directives=max-age=60,preload"], |c| {
+        c.browsers.strict_transport.as_ref().is_some_and(|told| told == "max-age=60; preload")
+    }),
     (&["--shutdown-delay-duration=70s"], |c| c.serving.shutdown_delay == Duration::from_secs(70)),
     (&["--shutdown-send-retry-after"], |c| c.serving.shutdown_sends_retry_after),
     (&["--livez-grace-period=10s"], |c| c.serving.livez_grace_period == Duration::from_secs(10)),
@@ -327,6 +335,25 @@ const ASKING_MISTAKES: &[(&[&str], &str)] = &[
     (
         &["--oidc-issuer-url=http://i", "--oidc-client-id=c"],
         "--oidc-issuer-url: \"http://i\" must begin with https://",
+    ),
+    (
+        &["--cors-allowed-origins=example.com$"],
+        "invalid value 'example.com$' for '--cors-allowed-origins <REGEX,...>': does not say where the host \
+         begins: ^ or // is missing; --help lists all flags",
+    ),
+    (
+        &["--cors-allowed-origins=https://example.com"],
+        "invalid value 'https://example.com' for '--cors-allowed-origins <REGEX,...>': does not say where the \
+         host ends: $ or : is missing; --help lists all flags",
+    ),
+    (
+        &["--strict-transport-security-directives=max-age"],
+        "invalid value 'max-age' for '--strict-transport-security-directives <DIRECTIVE,...>': not one of \
+         max-age=SECONDS, includeSubDomains, preload; --help lists all flags",
+    ),
+    (
+        &["--goaway-chance=0.5"],
+        "invalid value '0.5' for '--goaway-chance <PART>': not between 0 and 0.02; --help lists all flags",
     ),
     (
         &["--authentication-config=a", "--feature-gates=StructuredAuthenticationConfiguration=false"],

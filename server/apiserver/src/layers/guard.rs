@@ -17,6 +17,7 @@ use orch_listener::Connection;
 use orch_registry::error::ApiError;
 use orch_runtime::resource_def::Verb;
 
+use super::browsers;
 use crate::{
     access::{Refused, Stranger},
     app::App,
@@ -64,6 +65,9 @@ pub(super) async fn guarded(passage: Passage<'_>, audit: &RequestAudit<'_>) -> R
         && let Some(refused) = shutdown::refusal(parts.uri.path(), connection)
     {
         return refused;
+    }
+    if let Some(answer) = browsers::permission(app, parts) {
+        return answer;
     }
     let supply = supply(head);
     let enter = |supply| app.limits.enter(supply, counts_as(supply, parts), connection);

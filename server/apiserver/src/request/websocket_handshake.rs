@@ -5,7 +5,8 @@
 //!
 //! A browser sends a client certificate with every request, also with one that the page of somebody else
 //! makes, and lets that page read a WebSocket. So where the header `Origin` says which page it was, that must
-//! be one of this server (section 10.2). Other clients send no such header.
+//! be one of this server, or one that is allowed by `--cors-allowed-origins` (section 10.2). Other clients send
+//! no such header.
 
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
@@ -18,6 +19,8 @@ use http::{
     request::Parts,
 };
 use orch_registry::error::{ApiError, Forbidden, ResourceName, Result};
+
+use crate::config::BrowserConfig;
 
 /// What a protocol that is a token begins with. The domain of the vocabulary follows, and then the token.
 pub const TOKEN: &str = "base64url.bearer.authorization.";
@@ -56,14 +59,15 @@ impl Handshake {
     ///
     /// # Errors
     /// 400 where it is none of the protocol's, or offers several protocols: no watch speaks a particular one,
-    /// so there is nothing to choose by. 403 for a page of another server.
-    pub fn read(parts: &Parts) -> Result<Option<Self>> {
+    /// so there is nothing to choose by. 403 for a page of another server that is not allowed.
+    pub fn read(parts: &Parts, browsers: &BrowserConfig) -> Result<Option<Self>> {
         if !is_asked(parts) {
             return Ok(None);
         }
         let bad = |message: &str| Err(ApiError::BadRequest(message.to_owned()));
         let headers = &parts.headers;
-        if !is_of_this_server(parts) {
+        let is_allowed = || origin(headers).is_some_and(|origin| browsers.lets_in(origin));
+        if !is_of_this_server(parts) && !is_allowed() {
             return Err(foreign());
         }
         if only(headers, &SEC_WEBSOCKET_VERSION) != Some(&VERSION) {
@@ -116,6 +120,11 @@ fn is_key(value: &HeaderValue) -> bool {
     BASE64.decode(value).is_ok_and(|key| key.len() == KEY_BYTES)
 }
 
+/// The page that sends a request, where it is one.
+pub fn origin(headers: &HeaderMap) -> Option<&HeaderValue> {
+    only(headers, &ORIGIN)
+}
+
 /// Whether a request is not from the page of another server.
 fn is_of_this_server(parts: &Parts) -> bool {
     if !parts.headers.contains_key(ORIGIN) {
@@ -125,7 +134,7 @@ fn is_of_this_server(parts: &Parts) -> bool {
         Some(authority) => authority.as_str(),
         None => only(&parts.headers, &HOST).and_then(|host| host.to_str().ok()).unwrap_or_default(),
     };
-    let origin = only(&parts.headers, &ORIGIN).and_then(|origin| origin.to_str().ok());
+    let origin = origin(&parts.headers).and_then(|origin| origin.to_str().ok());
     origin.and_then(|origin| origin.strip_prefix("https://")).is_some_and(|origin| {
         !host.is_empty() && without_port(origin).eq_ignore_ascii_case(without_port(host))
     })
@@ -169,7 +178,7 @@ mod tests {
     }
 
     fn answered(changed: &[(&str, &str)]) -> Result<Option<HeaderMap>> {
-        let handshake = Handshake::read(&parts(changed))?;
+        let handshake = Handshake::read(&parts(changed), &BrowserConfig::default())?;
         Ok(handshake.map(|handshake| {
             let mut headers = HeaderMap::new();
             handshake.write(&mut headers);

@@ -101,6 +101,8 @@ impl Server {
             closes_unauthenticated: gates.is_on(&HTTP2_DOS_MITIGATION),
             draining: AtomicBool::new(false),
             request_timeout: self.config.serving.request_timeout,
+            goaway_chance: self.config.serving.goaway_chance,
+            browsers: self.config.browsers,
         }
     }
 
