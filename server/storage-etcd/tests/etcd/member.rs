@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -22,6 +23,9 @@ pub struct Member {
 
 /// What it says when it can be spoken to.
 const READY: &str = "ready to serve client requests";
+
+/// How long it may take until it says so.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The program: that of the variable, or the one that is installed. Where there is none, says so.
 fn program() -> Option<PathBuf> {
@@ -92,9 +96,13 @@ impl Member {
     /// Whether it comes up. What it says is read to its end, so that it can always say more.
     fn serves(&mut self) -> bool {
         let mut lines = BufReader::new(self.process.stderr.take().expect("it is a pipe")).lines();
-        let is_ready = lines.by_ref().map_while(Result::ok).any(|line| line.contains(READY));
-        std::thread::spawn(move || lines.for_each(drop));
-        is_ready
+        let (ready, is_ready) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            // Nobody may wait for it any more.
+            let _ = ready.send(lines.by_ref().map_while(Result::ok).any(|line| line.contains(READY)));
+            lines.for_each(drop);
+        });
+        is_ready.recv_timeout(PATIENCE).unwrap_or(false)
     }
 
     /// Ends it as a power cut would.
