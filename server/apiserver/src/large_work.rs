@@ -5,15 +5,21 @@
 //! nobody, and neither deadlines nor signals would be seen. So such a request is answered by a thread that
 //! may block, and its connection waits for it as for anything else. Small requests, which are nearly all,
 //! stay where they are. Which bodies are large says [`weight`](crate::request::weight).
+//!
+//! Work computes in turns, and while it waits, for a commit or another server, others have its turn: somebody
+//! whose work waits for long keeps nobody from theirs. What has begun is in memory, so its number is bounded
+//! too.
 
 mod turns;
 
 use std::{
+    future::poll_fn,
     hash::{DefaultHasher, Hash, Hasher},
     num::NonZero,
     panic,
     pin::pin,
     sync::Arc,
+    task::Poll,
     thread,
 };
 
@@ -21,12 +27,17 @@ use futures_util::future::{Either, select};
 use orch_auth::user::{GROUP_MASTERS, UserInfo};
 use tokio::{runtime::Handle, sync::oneshot, task::spawn_blocking};
 
-use self::turns::{Flow, Turns};
+use self::turns::{Flow, Turn, Turns};
+
+/// How many pieces of work have begun at most, for each turn. One user has as many as there are turns.
+const PLACES: usize = 4;
 
 /// Where large work of one caller runs.
 #[derive(Clone)]
 pub struct LargeWork {
-    /// One for each piece of work that runs. The others wait, with no more than their bodies in memory.
+    /// One for each piece of work that has begun. The others wait, with no more than their bodies in memory.
+    places: Arc<Turns>,
+    /// One for each piece of work that computes.
     turns: Arc<Turns>,
     /// Whose work this is.
     flow: Flow,
@@ -36,7 +47,12 @@ impl LargeWork {
     /// Room for half of the processors, at least for one: the other half answers everybody else.
     pub fn new() -> Self {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
-        LargeWork { turns: Turns::new((processors / 2).max(1)), flow: Flow::First }
+        Self::with_turns((processors / 2).max(1))
+    }
+
+    fn with_turns(turns: usize) -> Self {
+        let places = Turns::new(turns * PLACES, turns);
+        LargeWork { places, turns: Turns::new(turns, turns), flow: Flow::First }
     }
 
     /// The same for the work of this user, who takes turns with others.
@@ -48,7 +64,7 @@ impl LargeWork {
             user.name.hash(&mut hasher);
             Flow::User(hasher.finish())
         };
-        LargeWork { turns: Arc::clone(&self.turns), flow }
+        LargeWork { flow, ..self.clone() }
     }
 
     /// Runs what `start` returns, when it is its turn, on a thread that may block. Where the caller stops
@@ -57,16 +73,22 @@ impl LargeWork {
         &self,
         start: impl FnOnce() -> F + Send + 'static,
     ) -> F::Output {
+        // Who comes first does not wait for places that others may have taken all.
+        let place = match self.flow {
+            Flow::First => None,
+            Flow::User(_) => Some(self.places.next(self.flow).await),
+        };
         let turn = self.turns.next(self.flow).await;
+        let turns = self.clone();
         let (runtime, (waiting, gone)) = (Handle::current(), oneshot::channel::<()>());
         let work = spawn_blocking(move || {
             let done = runtime.block_on(async move {
-                match select(pin!(start()), gone).await {
+                match select(pin!(turns.in_turns(turn, start())), gone).await {
                     Either::Left((done, _)) => Some(done),
                     Either::Right(_) => None,
                 }
             });
-            drop(turn);
+            drop(place);
             done
         });
         let done = work.await;
@@ -81,12 +103,33 @@ impl LargeWork {
             },
         }
     }
+
+    /// Runs work that has a turn now, and takes one again each time it goes on after it has waited.
+    async fn in_turns<T>(&self, turn: Turn, work: impl Future<Output = T>) -> T {
+        let (mut work, mut turn) = (pin!(work), turn);
+        loop {
+            // What the work waits for wakes this task.
+            if let Poll::Ready(done) = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
+                return done;
+            }
+            drop(turn);
+            woken().await;
+            turn = self.turns.next(self.flow).await;
+        }
+    }
+}
+
+/// Returns when the task is woken next.
+async fn woken() {
+    let mut is_woken = false;
+    poll_fn(|_| if std::mem::replace(&mut is_woken, true) { Poll::Ready(()) } else { Poll::Pending }).await;
 }
 
 #[cfg(test)]
 mod tests {
     use std::{
         sync::{
+            Mutex,
             atomic::{AtomicBool, AtomicUsize, Ordering},
             mpsc,
         },
@@ -98,7 +141,7 @@ mod tests {
     use super::*;
 
     fn one_at_a_time() -> LargeWork {
-        LargeWork { turns: Turns::new(1), flow: Flow::First }
+        LargeWork::with_turns(1)
     }
 
     #[tokio::test]
@@ -119,14 +162,54 @@ mod tests {
         let counted = |running: Arc<AtomicUsize>| {
             work.run(move || async move {
                 let others = running.fetch_add(1, Ordering::SeqCst);
-                for _ in 0..100 {
-                    yield_now().await;
-                }
+                thread::sleep(Duration::from_millis(20));
                 running.fetch_sub(1, Ordering::SeqCst);
                 others
             })
         };
         assert_eq!(tokio::join!(counted(Arc::clone(&running)), counted(running)), (0, 0));
+    }
+
+    /// In a queue with one turn, work that waits for ever stops nobody but its user.
+    #[tokio::test]
+    async fn work_that_waits_keeps_nobody_from_theirs() {
+        let work = one_at_a_time();
+        let of = |user: u64| LargeWork { flow: Flow::User(user), ..work.clone() };
+        let (waits, others, own) = (of(1), of(2), of(1));
+        let mut endless = pin!(waits.run(|| std::future::pending::<()>()));
+        let mut own = pin!(own.run(|| async { 1 }));
+        assert!(timeout(Duration::from_millis(50), &mut endless).await.is_err());
+        assert!(
+            timeout(Duration::from_millis(50), &mut own).await.is_err(),
+            "there is a place for each user"
+        );
+        for other in [&others, &work] {
+            assert_eq!(timeout(Duration::from_secs(10), other.run(|| async { 7 })).await, Ok(7));
+        }
+    }
+
+    /// Each time that work waits, it is the turn of others who can go on.
+    #[tokio::test]
+    async fn work_goes_on_in_turns() {
+        let work = one_at_a_time();
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let runs = [1_u64, 2].map(|user| {
+            let (work, order) = (LargeWork { flow: Flow::User(user), ..work.clone() }, Arc::clone(&order));
+            async move {
+                work.run(move || async move {
+                    for _ in 0..20 {
+                        order.lock().unwrap().push(user);
+                        thread::sleep(Duration::from_millis(2));
+                        yield_now().await;
+                    }
+                })
+                .await;
+            }
+        });
+        futures_util::future::join_all(runs).await;
+        let order = order.lock().unwrap();
+        let changes = order.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert!(changes > 20, "{order:?}");
     }
 
     #[tokio::test]

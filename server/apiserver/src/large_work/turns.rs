@@ -5,7 +5,7 @@
 //! Those who may do everything come first: they are the ones who can stop such a user.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -24,29 +24,39 @@ pub enum Flow {
 pub struct Turns(Mutex<State>);
 
 struct State {
-    /// Turns that nobody has. While there is one, nobody waits.
+    /// Turns that nobody has. While there is one, only users wait who have as many as one user may have.
     free: usize,
+    /// How many turns one user may have at a time.
+    per_user: usize,
+    /// How many those have who have any.
+    held: HashMap<u64, usize>,
     first: VecDeque<oneshot::Sender<Turn>>,
     /// The queues of users who wait, none of which is empty. The one in front is next.
     users: VecDeque<(u64, VecDeque<oneshot::Sender<Turn>>)>,
 }
 
 /// A turn. It goes to the next one when it is dropped.
-pub struct Turn(Option<Arc<Turns>>);
+pub struct Turn {
+    flow: Flow,
+    /// None where it is counted as free.
+    turns: Option<Arc<Turns>>,
+}
 
 impl Turns {
-    /// This many at a time.
-    pub fn new(count: usize) -> Arc<Self> {
-        Arc::new(Turns(Mutex::new(State { free: count, first: VecDeque::new(), users: VecDeque::new() })))
+    /// This many at a time, of which one user may have `per_user`.
+    pub fn new(count: usize, per_user: usize) -> Arc<Self> {
+        let (held, first, users) = (HashMap::new(), VecDeque::new(), VecDeque::new());
+        Arc::new(Turns(Mutex::new(State { free: count, per_user, held, first, users })))
     }
 
     /// Waits for a turn. Whoever stops waiting has left the queue.
     pub async fn next(self: &Arc<Self>, flow: Flow) -> Turn {
         let called = {
             let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if state.free > 0 {
+            if state.free > 0 && state.may_have_more(flow) {
                 state.free -= 1;
-                return Turn(Some(Arc::clone(self)));
+                state.count(flow);
+                return Turn { flow, turns: Some(Arc::clone(self)) };
             }
             let (call, called) = oneshot::channel();
             state.queue(flow).push_back(call);
@@ -55,19 +65,21 @@ impl Turns {
         called.await.expect("a queue lasts as long as somebody waits in it")
     }
 
-    /// Gives a turn that has ended to the next one who still waits for it.
-    fn pass_on(self: Arc<Self>) {
+    /// Gives a turn of `ended` to the next one who still waits for it.
+    fn pass_on(self: Arc<Self>, ended: Flow) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut turn = Turn(Some(Arc::clone(&self)));
-        while let Some(call) = state.next() {
+        state.discount(ended);
+        let mut turn = Turn { flow: ended, turns: Some(Arc::clone(&self)) };
+        while let Some((flow, call)) = state.next() {
+            turn.flow = flow;
             match call.send(turn) {
-                Ok(()) => return,
+                Ok(()) => return state.count(flow),
                 Err(unused) => turn = unused,
             }
         }
         state.free += 1;
         // It has been counted, and must not be passed on again.
-        turn.0 = None;
+        turn.turns = None;
     }
 }
 
@@ -81,23 +93,48 @@ impl State {
         &mut self.users[at].1
     }
 
-    fn next(&mut self) -> Option<oneshot::Sender<Turn>> {
+    fn next(&mut self) -> Option<(Flow, oneshot::Sender<Turn>)> {
         if let Some(call) = self.first.pop_front() {
-            return Some(call);
+            return Some((Flow::First, call));
         }
-        let (user, mut queue) = self.users.pop_front()?;
-        let call = queue.pop_front();
+        let at = self.users.iter().position(|(user, _)| self.may_have_more(Flow::User(*user)))?;
+        let (user, mut queue) = self.users.remove(at)?;
+        let call = queue.pop_front()?;
         if !queue.is_empty() {
             self.users.push_back((user, queue));
         }
-        call
+        Some((Flow::User(user), call))
+    }
+
+    fn may_have_more(&self, flow: Flow) -> bool {
+        match flow {
+            Flow::First => true,
+            Flow::User(user) => self.held.get(&user).is_none_or(|held| *held < self.per_user),
+        }
+    }
+
+    fn count(&mut self, flow: Flow) {
+        if let Flow::User(user) = flow {
+            *self.held.entry(user).or_default() += 1;
+        }
+    }
+
+    fn discount(&mut self, flow: Flow) {
+        if let Flow::User(user) = flow
+            && let Some(held) = self.held.get_mut(&user)
+        {
+            *held -= 1;
+            if *held == 0 {
+                self.held.remove(&user);
+            }
+        }
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        if let Some(turns) = self.0.take() {
-            turns.pass_on();
+        if let Some(turns) = self.turns.take() {
+            turns.pass_on(self.flow);
         }
     }
 }
@@ -112,7 +149,7 @@ mod tests {
 
     #[tokio::test]
     async fn users_take_turns_and_some_come_first() {
-        let turns = Turns::new(1);
+        let turns = Turns::new(1, 1);
         let mut running = turns.next(Flow::User(1)).await;
         let mut waiting = Vec::new();
         for flow in [1, 1, 1, 2, 3, 2].map(Flow::User).into_iter().chain([Flow::First]) {
@@ -139,8 +176,29 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn users_have_no_more_than_their_part() {
+        let turns = Turns::new(3, 1);
+        let user = |user| turns.next(Flow::User(user));
+        let first = user(1).await;
+        let mut again = pin!(user(1));
+        assert!((&mut again).now_or_never().is_none(), "there are two more, but not for this user");
+        let second = user(2).await;
+        let _before_all = turns.next(Flow::First).await;
+        let mut third = pin!(user(3));
+        assert!((&mut third).now_or_never().is_none());
+        drop(second);
+        assert!((&mut again).now_or_never().is_none());
+        let third = third.await;
+        drop(first);
+        let again = again.await;
+        drop((third, again));
+        let state = turns.0.lock().unwrap();
+        assert!(state.free == 2 && state.held.is_empty());
+    }
+
+    #[tokio::test]
     async fn a_turn_goes_past_those_who_have_left() {
-        let turns = Turns::new(1);
+        let turns = Turns::new(1, 1);
         let running = turns.next(Flow::User(1)).await;
         let mut stays = pin!(turns.next(Flow::User(3)));
         {

@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use rand::RngExt;
+use tokio::time::Instant;
 
 use crate::{
     error::{ApiError, Result},
@@ -20,6 +21,11 @@ pub const MODIFIED: &str =
 /// The write fails after this many lost races. Each lost race is a commit of another write, so that many mean
 /// that something is wrong.
 const MAX_LOST: u32 = 256;
+/// The attempts of a write may take so long in all, without what it waits between them: those of a large
+/// object are long, and small writes of the same object win against each of them.
+const LONGEST: Duration = Duration::from_secs(5);
+/// How many attempts it has, however long they take.
+const FEWEST: u32 = 5;
 /// How many names are generated for one object at most.
 const MAX_NAMES: u32 = 8;
 /// How many attempts follow without waiting.
@@ -34,12 +40,16 @@ pub struct Races<'t> {
     target: &'t Target<'t>,
     lost: u32,
     names: u32,
+    /// When the attempt began that goes on.
+    began: Instant,
+    /// How long those before took.
+    computed: Duration,
 }
 
 impl<'t> Races<'t> {
     /// A write that has lost none.
     pub fn at(target: &'t Target<'t>) -> Self {
-        Races { target, lost: 0, names: 1 }
+        Races { target, lost: 0, names: 1, began: Instant::now(), computed: Duration::ZERO }
     }
 
     /// Counts a generated name that is taken. Returns whether to try another one.
@@ -54,7 +64,9 @@ impl<'t> Races<'t> {
     /// 409 after too many lost races.
     pub async fn lost(&mut self) -> Result<()> {
         self.lost += 1;
-        if self.lost == MAX_LOST {
+        self.computed += self.began.elapsed();
+        let is_too_long = self.lost >= FEWEST && self.computed > LONGEST;
+        if self.lost == MAX_LOST || is_too_long {
             return Err(ApiError::conflict(self.target.resource, &self.target.name, MODIFIED));
         }
         if let Some(doublings) = self.lost.checked_sub(WITHOUT_WAITING + 1) {
@@ -62,14 +74,13 @@ impl<'t> Races<'t> {
             let wait = longest.mul_f64(rand::rng().random());
             tokio::time::sleep(wait).await;
         }
+        self.began = Instant::now();
         Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::time::Instant;
-
     use super::*;
 
     #[tokio::test(start_paused = true)]
@@ -90,5 +101,19 @@ mod tests {
         }
         assert!(start.elapsed() > SHORTEST * 64);
         assert!(matches!(races.lost().await, Err(ApiError::Conflict { .. })));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn long_attempts_are_few() {
+        let catalog = crate::catalog::Catalog::new(&orch_meta::ORCH, orch_api::registry().iter().copied());
+        let config_maps = catalog.resource("", "v1", "configmaps").expect("it is served");
+        let target = Target::item(config_maps, "n", "a");
+        for (attempt, ends_at) in [(Duration::from_secs(9), FEWEST), (LONGEST / 20, 21)] {
+            let mut races = Races::at(&target);
+            for lost in 1..=ends_at {
+                tokio::time::advance(attempt).await;
+                assert_eq!(races.lost().await.is_err(), lost == ends_at, "{attempt:?} {lost}");
+            }
+        }
     }
 }
