@@ -129,6 +129,7 @@ fn is_large(app: &App, head: &RequestHead<'_>, verb: Verb, target: &Target<'_>, 
     weight::is_large(&sent.bytes, head.header(header::CONTENT_TYPE))
         || is_stored_large()
         || reads_much(app, target)
+        || (verb == Verb::Create && admission_reads_much(app, target))
         || review(app, target).is_some_and(AnyReview::may_be_long)
 }
 
@@ -137,6 +138,14 @@ fn reads_much(app: &App, target: &Target<'_>) -> bool {
     let operation =
         target.subresource.and_then(|named| app.operations.operation(target.resource.def, named.name));
     operation.is_some_and(|operation| operation.reads(&app.core, target) > weight::LARGE)
+}
+
+/// Whether admission of a new object may read a large one.
+fn admission_reads_much(app: &App, target: &Target<'_>) -> bool {
+    let objects = app.core.objects();
+    let read = app.core.admission().reads(target.resource.def);
+    read.filter_map(|def| objects.catalog().served(def))
+        .any(|resource| objects.has_larger(resource, &target.namespace, weight::LARGE))
 }
 
 /// What answers a kind that is a question.

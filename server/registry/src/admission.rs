@@ -83,6 +83,12 @@ pub trait AdmissionPlugin: Send + Sync + 'static {
     fn adds_items(&self, _def: &ResourceDef) -> bool {
         false
     }
+
+    /// A kind of which the plugin reads an object whole, in the namespace of each new object of `def`.
+    /// Requests in a namespace with large ones are answered apart from others.
+    fn reads(&self, _def: &ResourceDef) -> Option<&'static ResourceDef> {
+        None
+    }
 }
 
 /// Whether a write goes on. Most plugins know at once.
@@ -185,6 +191,11 @@ impl AdmissionChain {
     /// Whether a plugin adds to new objects of a kind what has no path.
     pub fn adds_items(&self, def: &ResourceDef) -> bool {
         self.plugins.iter().any(|plugin| plugin.adds_items(def))
+    }
+
+    /// The kinds of which plugins read objects for new ones of `def`.
+    pub fn reads(&self, def: &ResourceDef) -> impl Iterator<Item = &'static ResourceDef> {
+        self.plugins.iter().filter_map(|plugin| plugin.reads(def))
     }
 }
 

@@ -244,3 +244,48 @@ async fn a_signal_is_obeyed_while_large_writes_run() {
     assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
     writers.iter().for_each(JoinHandle::abort);
 }
+
+/// Small requests that read something large: a pod gets what its account has for it.
+#[tokio::test]
+async fn probes_are_answered_beside_pods_of_a_large_account() {
+    let idle = TestServer::start().await;
+    let flag = "--enable-admission-plugins=ServiceAccount";
+    let mut server = TestServer::options().publish_authority().flag(flag).start().await;
+    let secrets: Value = (0..20_000).map(|n| json!({"name": format!("s{n}")})).collect();
+    let account = json!({"metadata": {"name": "large"}, "imagePullSecrets": secrets});
+    server.admin().post("/api/v1/namespaces/default/serviceaccounts", &account).await.expect(201);
+    let spec = json!({"serviceAccountName": "large", "containers": [{"name": "c", "image": "i"}]});
+    let pod = Bytes::from(json!({"metadata": {"name": "p"}, "spec": spec}).to_string());
+    let path = format!("{PODS}?dryRun=All");
+    let body = Some(("application/json", pod));
+    let writers: Vec<_> = (0..4)
+        .map(|_| repeat(server.admin(), Method::POST, path.clone(), "application/json", body.clone()))
+        .collect();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    probes_are_prompt(&server, &idle, "pods of a large account").await;
+    assert!(writers.iter().all(|writer| !writer.is_finished()), "not all are answered");
+    server.kill().await;
+}
+
+/// A large write loses each race against small ones of the same object. It ends with a conflict, and others
+/// have turns meanwhile.
+#[tokio::test]
+async fn a_write_that_loses_races_keeps_nobody_from_large_requests() {
+    let server = TestServer::options().flag("--authorization-mode=AlwaysAllow").start().await;
+    let (bob, carol) = (server.user("bob"), server.user("carol"));
+    let item = format!("{CONFIG_MAPS}/a");
+    bob.post(CONFIG_MAPS, &config_map("a", "1")).await.expect(201);
+    let patch = |body: Value| Some(("application/merge-patch+json", Bytes::from(body.to_string())));
+    // Each of these changes what the other one has written.
+    let racers = ["x", "y"].map(|value| {
+        let small = patch(json!({"data": {"k": value}}));
+        repeat(server.user("bob"), Method::PATCH, item.clone(), "application/json", small)
+    });
+    let large = patch(large_map());
+    let loser = repeat(server.user("bob"), Method::PATCH, item.clone(), "application/json", large);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let started = Instant::now();
+    carol.post(CONFIG_MAPS, &large_map()).await.expect(201);
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    racers.iter().chain([&loser]).for_each(JoinHandle::abort);
+}

@@ -73,6 +73,10 @@ impl AdmissionPlugin for AccountsOfPods {
     fn adds_items(&self, def: &ResourceDef) -> bool {
         is::<Pod>(def)
     }
+
+    fn reads(&self, def: &ResourceDef) -> Option<&'static ResourceDef> {
+        is::<Pod>(def).then_some(ServiceAccount::RESOURCE)
+    }
 }
 
 fn is_mirror(pod: &Pod, vocabulary: &Vocabulary) -> bool {
