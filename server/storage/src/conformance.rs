@@ -8,7 +8,11 @@
 macro_rules! run_cases {
     ($fixture:ident: $($case:ident),+ $(,)?) => {
         $(
-            let run = async { $case(&mut $crate::conformance::Case::new($fixture).await).await };
+            let run = async {
+                let mut case = $crate::conformance::Case::new($fixture).await;
+                $case(&mut case).await;
+                case.end().await;
+            };
             $crate::conformance::in_time(stringify!($case), run).await;
         )+
     };
@@ -96,6 +100,11 @@ impl<'f, F: Fixture> Case<'f, F> {
         let storage = fixture.open(&location, Arc::clone(&clock)).await;
         storage.index_by(&words_indexer());
         Self { fixture, location, clock, storage }
+    }
+
+    /// Ends the store: one that goes on forgets history at its own time, which other cases would notice.
+    async fn end(self) {
+        self.storage.shutdown().await.unwrap();
     }
 
     async fn restart(&mut self) {

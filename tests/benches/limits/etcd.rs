@@ -29,14 +29,14 @@ const START: f64 = 5000.0;
 
 /// Each part has an etcd of its own.
 pub async fn measure(report: &mut Report) {
-    let Some(member) = Member::start() else { return };
+    let Some(member) = Member::start_on_disk() else { return };
     creates(report, &member).await;
     drop(member);
-    let Some(member) = Member::start() else { return };
+    let Some(member) = Member::start_on_disk() else { return };
     reads(report, &member).await;
     watched(report, &member).await;
     drop(member);
-    let Some(member) = Member::start() else { return };
+    let Some(member) = Member::start_on_disk() else { return };
     starts(report, &member).await;
 }
 

@@ -1,4 +1,7 @@
 //! Members of etcd for a test. Also a part of the tests of whole servers.
+//!
+//! Their data are in memory where the system has a place for that: a write takes no longer than elsewhere
+//! where the disk is slow, and a process that is killed loses nothing by it.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -24,6 +27,9 @@ pub struct Member {
 /// What it says when it can be spoken to.
 const READY: &str = "ready to serve client requests";
 
+/// A directory of the system's memory.
+const MEMORY: &str = "/dev/shm";
+
 /// How long it may take until it says so.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -47,6 +53,12 @@ impl Member {
         Self::start_with(&[])
     }
 
+    /// The same with its data on the disk, for measurements.
+    #[allow(dead_code, reason = "tests do not measure")]
+    pub fn start_on_disk() -> Option<Self> {
+        Self::start_in(&std::env::temp_dir(), 1, &[])?.into_iter().next()
+    }
+
     /// The same, with further flags. With a certificate it is reached over TLS.
     pub fn start_with(flags: &[&str]) -> Option<Self> {
         let members = Self::start_cluster(1, flags)?;
@@ -55,10 +67,16 @@ impl Member {
 
     /// Members of one cluster.
     pub fn start_cluster(count: usize, flags: &[&str]) -> Option<Vec<Self>> {
+        let memory = Path::new(MEMORY);
+        let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+        Self::start_in(&place, count, flags)
+    }
+
+    fn start_in(place: &Path, count: usize, flags: &[&str]) -> Option<Vec<Self>> {
         let program = program()?;
         // Somebody else may take a port before etcd does.
         for _ in 0..5 {
-            let mut members = Self::spawn_cluster(&program, count, flags);
+            let mut members = Self::spawn_cluster(&program, place, count, flags);
             if members.iter_mut().all(Self::serves) {
                 return Some(members);
             }
@@ -66,7 +84,7 @@ impl Member {
         panic!("etcd does not start");
     }
 
-    fn spawn_cluster(program: &PathBuf, count: usize, flags: &[&str]) -> Vec<Self> {
+    fn spawn_cluster(program: &PathBuf, place: &Path, count: usize, flags: &[&str]) -> Vec<Self> {
         let is_secured = flags.iter().any(|flag| flag.starts_with("--cert-file="));
         let urls: Vec<(String, String)> = (0..count)
             .map(|_| (free_url(if is_secured { "https" } else { "http" }), free_url("http")))
@@ -74,7 +92,7 @@ impl Member {
         let cluster: Vec<String> =
             urls.iter().enumerate().map(|(index, (_, peer))| format!("m{index}={peer}")).collect();
         let spawned = urls.iter().enumerate().map(|(index, (client, peer))| {
-            let data = Arc::new(TempDir::new().expect("a temporary directory can be made"));
+            let data = Arc::new(TempDir::new_in(place).expect("a temporary directory can be made"));
             let mut arguments: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
             arguments.push(format!("--name=m{index}"));
             arguments.push(format!("--data-dir={}", data.path().join("etcd").display()));

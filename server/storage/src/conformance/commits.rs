@@ -11,8 +11,8 @@ use crate::revision::Revision;
 use crate::write::{Change, Committed};
 
 pub(super) async fn run<F: Fixture>(fixture: &F) {
-    starts_empty(&Case::new(fixture).await);
     run_cases!(fixture:
+        starts_empty,
         changes,
         refused_writes_leave_no_trace,
         names_are_three_parts,
@@ -24,7 +24,8 @@ pub(super) async fn run<F: Fixture>(fixture: &F) {
     );
 }
 
-fn starts_empty<F: Fixture>(case: &Case<'_, F>) {
+#[expect(clippy::unused_async, reason = "cases wait")]
+async fn starts_empty<F: Fixture>(case: &Case<'_, F>) {
     let snapshot = case.storage.snapshot(&resource());
     assert!(snapshot.is_empty() && snapshot.revision() >= Revision::FIRST);
     assert_eq!(snapshot.revision(), case.storage.current_revision());

@@ -188,7 +188,7 @@ mod tests {
     /// The log of a part that nobody watched before is made while a batch becomes visible.
     #[tokio::test]
     async fn a_watch_that_begins_meanwhile_is_woken() {
-        let mut writer = empty();
+        let writer = empty();
         let memory = writer.memory().clone();
         let resource = ResourceName::new("pods");
         let mut batch = writer.batch(Timestamp(1));
