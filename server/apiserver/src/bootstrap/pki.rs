@@ -26,7 +26,7 @@ use rustls::{
     server::{ParsedCertificate, WebPkiClientVerifier},
     sign::CertifiedKey,
 };
-use x509_parser::{certificate::X509Certificate, prelude::FromDer};
+use x509_parser::{certificate::X509Certificate, prelude::FromDer, time::ASN1Time};
 
 use crate::{
     bootstrap::{
@@ -37,6 +37,9 @@ use crate::{
 };
 
 const DAY: Duration = Duration::from_hours(24);
+/// 2020-01-01: certificates are valid from then on, in seconds since 1970. Of one that is made while the clock
+/// is ahead, clients would say for as long that it is not valid yet.
+const BEGIN: u64 = 1_577_836_800;
 const AUTHORITY_LIFE: Duration = Duration::from_hours(24 * 3650);
 const CERTIFICATE_LIFE: Duration = Duration::from_hours(24 * 365);
 /// A certificate that ends sooner than this is replaced.
@@ -64,6 +67,7 @@ pub struct Authority {
     directory: PathBuf,
     certificate: CertificateDer<'static>,
     pem: String,
+    begin: SystemTime,
     end: SystemTime,
     issuer: Issuer<'static, KeyPair>,
 }
@@ -74,6 +78,12 @@ impl Authority {
         files::create_directory(directory)?;
         if let Some(authority) = Self::read(directory)? {
             if authority.end >= now + RENEWAL {
+                if authority.begin > now {
+                    tracing::error!(
+                        "the certificate authority is not valid yet, so no client accepts it: set the clock, or \
+                         remove ca.crt and ca.key to have both made anew"
+                    );
+                }
                 return Ok(authority);
             }
             tracing::warn!(
@@ -127,16 +137,15 @@ impl Authority {
         if parsed.public_key().subject_public_key.data != key_pair.public_key_raw() {
             return Err(fault(&key_file, "does not belong to ca.crt; restore the right one, or remove both"));
         }
-        let end = u64::try_from(parsed.validity().not_after.timestamp()).unwrap_or(0);
+        let time = |time: ASN1Time| {
+            let seconds = u64::try_from(time.timestamp()).unwrap_or(0);
+            SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+        };
+        let validity = parsed.validity();
+        let (begin, end) = (time(validity.not_before), time(validity.not_after));
         let issuer = Issuer::from_ca_cert_der(&certificate, key_pair)
             .map_err(|error| fault(&certificate_file, &format!("cannot issue certificates: {error}")))?;
-        Ok(Some(Self {
-            directory: directory.to_owned(),
-            end: SystemTime::UNIX_EPOCH + Duration::from_secs(end),
-            certificate,
-            pem,
-            issuer,
-        }))
+        Ok(Some(Self { directory: directory.to_owned(), begin, end, certificate, pem, issuer }))
     }
 
     fn make(directory: &Path, now: SystemTime) -> Result<Self, StartError> {
@@ -156,6 +165,7 @@ impl Authority {
             directory: directory.to_owned(),
             certificate: certificate.der().clone(),
             pem: certificate.pem(),
+            begin: params.not_before.into(),
             end,
             issuer: Issuer::new(params, key),
         })
@@ -273,7 +283,7 @@ fn params(common_name: &str, now: SystemTime, end: SystemTime) -> CertificatePar
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, common_name);
     // The clocks of other machines may be slow.
-    params.not_before = (now - DAY).into();
+    params.not_before = (now - DAY).min(SystemTime::UNIX_EPOCH + Duration::from_secs(BEGIN)).into();
     params.not_after = end.into();
     params
 }

@@ -68,6 +68,23 @@ fn certificates_are_kept_until_they_end_soon_or_do_not_cover_a_name() {
     }
 }
 
+/// A machine without a clock of its own may begin years ahead, or in 1970.
+#[test]
+fn certificates_are_valid_when_a_clock_is_set_right() {
+    for (wrong, changes) in [
+        (start() + 400 * DAY, [false; 3]),
+        // These ended long ago.
+        (SystemTime::UNIX_EPOCH + DAY / 2, [true; 3]),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let before = start_at(directory.path(), LOCAL, wrong).unwrap();
+        let after = start_at(directory.path(), LOCAL, start()).unwrap();
+        assert_eq!(changed(&before, &after), changes);
+        let authority = Authority::ensure(directory.path(), start()).unwrap();
+        assert!(authority.begin < start() - 365 * DAY);
+    }
+}
+
 #[test]
 fn the_key_of_the_administrator_is_in_a_form_that_every_client_reads() {
     let directory = tempfile::tempdir().unwrap();
