@@ -37,6 +37,8 @@ const PLACES: usize = 4;
 pub struct LargeWork {
     /// One for each piece of work that has begun. The others wait, with no more than their bodies in memory.
     places: Arc<Turns>,
+    /// The places of those who come first: others may have taken all of theirs, and wait for long.
+    first_places: Arc<Turns>,
     /// One for each piece of work that computes.
     turns: Arc<Turns>,
     /// Whose work this is.
@@ -51,8 +53,9 @@ impl LargeWork {
     }
 
     fn with_turns(turns: usize) -> Self {
-        let places = Turns::new(turns * PLACES, turns);
-        LargeWork { places, turns: Turns::new(turns, turns), flow: Flow::First }
+        let places = || Turns::new(turns * PLACES, turns);
+        let (places, first_places) = (places(), places());
+        LargeWork { places, first_places, turns: Turns::new(turns, turns), flow: Flow::First }
     }
 
     /// The same for the work of this user, who takes turns with others.
@@ -73,11 +76,8 @@ impl LargeWork {
         &self,
         start: impl FnOnce() -> F + Send + 'static,
     ) -> F::Output {
-        // Who comes first does not wait for places that others may have taken all.
-        let place = match self.flow {
-            Flow::First => None,
-            Flow::User(_) => Some(self.places.next(self.flow).await),
-        };
+        let places = if self.flow == Flow::First { &self.first_places } else { &self.places };
+        let place = places.next(self.flow).await;
         let turn = self.turns.next(self.flow).await;
         let turns = self.clone();
         let (runtime, (waiting, gone)) = (Handle::current(), oneshot::channel::<()>());
@@ -186,6 +186,24 @@ mod tests {
         for other in [&others, &work] {
             assert_eq!(timeout(Duration::from_secs(10), other.run(|| async { 7 })).await, Ok(7));
         }
+    }
+
+    /// Those who come first are many too: what has begun ends before more begins.
+    #[tokio::test]
+    async fn no_more_work_begins_than_there_are_places() {
+        let (work, begun) = (one_at_a_time(), Arc::new(AtomicUsize::new(0)));
+        let runs = (0..20).map(|_| {
+            let begun = Arc::clone(&begun);
+            work.run(move || async move {
+                let others = begun.fetch_add(1, Ordering::SeqCst);
+                tokio::time::sleep(Duration::from_millis(2)).await;
+                begun.fetch_sub(1, Ordering::SeqCst);
+                others
+            })
+        });
+        let others = futures_util::future::join_all(runs).await;
+        assert!(others.iter().all(|others| *others < PLACES), "{others:?}");
+        assert!(others.iter().any(|others| *others > 0), "others begin while one waits: {others:?}");
     }
 
     /// Each time that work waits, it is the turn of others who can go on.
