@@ -8,7 +8,11 @@
 macro_rules! run_cases {
     ($fixture:ident: $($case:ident),+ $(,)?) => {
         $(
-            let run = async { $case(&mut $crate::conformance::Case::new($fixture).await).await };
+            let run = async {
+                let mut case = $crate::conformance::Case::new($fixture).await;
+                $case(&mut case).await;
+                case.end().await;
+            };
             $crate::conformance::in_time(stringify!($case), run).await;
         )+
     };
@@ -102,6 +106,12 @@ impl<'f, F: Fixture> Case<'f, F> {
         self.storage.shutdown().await.unwrap();
         self.storage = self.fixture.open(&self.location, Arc::clone(&self.clock)).await;
         self.storage.index_by(&words_indexer());
+    }
+
+    /// What a store does by itself must not go on beside the next case: those over one etcd share its
+    /// revisions.
+    async fn end(self) {
+        self.storage.shutdown().await.unwrap();
     }
 }
 

@@ -37,6 +37,7 @@ pub(super) async fn run<F: Fixture>(fixture: &F, seed: u64) {
     model.compare(&case, &mut dice, &format!("seed {seed}, at the end"));
     let report = case.storage.self_check().await.unwrap();
     assert!(report.is_clean(), "seed {seed}: {report:?}");
+    case.end().await;
 }
 
 /// What the store must look like.

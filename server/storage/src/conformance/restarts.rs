@@ -113,7 +113,8 @@ async fn forgotten_stays_forgotten<F: Fixture>(case: &mut Case<'_, F>) {
                 assert!(matches!(past, Err(StoreError::Expired { .. })), "{after} of {kept}: {past:?}");
             }
             let mut resumed = case.storage.watch(&resource(), Scope::All, kept).unwrap();
-            let young: Vec<u64> = created.iter().filter(|after| **after > kept).map(|after| after.get()).collect();
+            let young: Vec<u64> =
+                created.iter().filter(|after| **after > kept).map(|after| after.get()).collect();
             assert_eq!(revisions(&resumed.take().unwrap()), young);
             assert_eq!(case.storage.snapshot(&resource()).len(), 5);
             assert!(case.storage.self_check().await.unwrap().is_clean());
