@@ -93,12 +93,12 @@ async fn into_etcd(
 
     let in_etcd = |error: StoreError| storage::etcd_fault(&error);
     let begun = orch_storage_etcd::begin_move(&target, &identity.cluster_uid, identity.newest);
-    Box::pin(begun).await.map_err(in_etcd)?;
+    let begun = Box::pin(begun).await.map_err(in_etcd)?;
     let filling = EtcdConfig { is_moving: true, ..target.clone() };
     let revision = fill(open_etcd(filling.clone()).await?, &objects).await?;
     compare(open_etcd(filling.clone()).await?, &objects, &identity).await?;
     Box::pin(shared_keys::share_in(directory, &filling)).await?;
-    Box::pin(orch_storage_etcd::end_move(&target)).await.map_err(in_etcd)?;
+    Box::pin(orch_storage_etcd::end_move(&target, &begun)).await.map_err(in_etcd)?;
     Ok((objects.len(), identity.newest, revision))
 }
 
