@@ -81,7 +81,7 @@ async fn into_etcd(
     let sealing = encryption(&vocabulary)?;
     let target = storage::in_etcd(etcd, &vocabulary, &sealing);
     let held =
-        Box::pin(orch_storage_etcd::look(&target)).await.map_err(|error| storage::etcd_fault(&error))?;
+        Box::pin(orch_storage_etcd::look(&target)).await.map_err(|error| storage::etcd_refusal(&error))?;
     if held.is_some_and(|held| !held.is_moving) {
         return Err(StartError::configuration("--etcd-prefix", "there is data below it already"));
     }
@@ -149,7 +149,7 @@ async fn held(etcd: &EtcdSettings) -> Result<Identity, StartError> {
     let unsealed: Arc<dyn Sealing> = Arc::new(Encryption::default());
     let config = storage::in_etcd(etcd.clone(), "", &unsealed);
     let held =
-        Box::pin(orch_storage_etcd::look(&config)).await.map_err(|error| storage::etcd_fault(&error))?;
+        Box::pin(orch_storage_etcd::look(&config)).await.map_err(|error| storage::etcd_refusal(&error))?;
     let held = held.filter(|held| !held.is_moving);
     let held = held.ok_or_else(|| StartError::configuration("--etcd-prefix", "there is no data below it"))?;
     Ok(Identity { cluster_uid: held.cluster_uid, vocabulary: held.vocabulary, newest: held.newest })
