@@ -2,11 +2,12 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use futures_util::future::BoxFuture;
 use orch_encryption::{encryption::Encryption, error::EncryptionError, file, keyring::Keyring};
 use orch_meta::VOCABULARIES;
 use orch_registry::catalog::Catalog;
 use orch_runtime::vocabulary::Vocabulary;
-use orch_storage::Storage;
+use orch_storage::{Sealing, Storage};
 use tokio::sync::watch;
 
 use crate::{
@@ -33,7 +34,12 @@ pub struct FollowedKeys {
     files: FollowedFiles,
     vocabulary: &'static Vocabulary,
     encryption: Arc<Encryption>,
+    seal_shared: SealShared,
 }
+
+/// Seals what servers share, and is no object, with other keys. Fails where they do not open it.
+pub type SealShared =
+    Box<dyn Fn(Arc<dyn Sealing>) -> BoxFuture<'static, Result<(), StartError>> + Send + Sync>;
 
 impl FollowedKeys {
     /// The configured file, where it is to be followed.
@@ -41,14 +47,16 @@ impl FollowedKeys {
         config: &EncryptionConfig,
         vocabulary: &'static Vocabulary,
         encryption: &Arc<Encryption>,
+        seal_shared: SealShared,
     ) -> Option<Self> {
         let path = config.file.clone().filter(|_| config.is_followed)?;
         let files = FollowedFiles::new(vec![path.clone()]);
-        Some(FollowedKeys { path, files, vocabulary, encryption: Arc::clone(encryption) })
+        Some(FollowedKeys { path, files, vocabulary, encryption: Arc::clone(encryption), seal_shared })
     }
 
     /// Reads the file again when it changes, until the server stops. A new file that is not right, or that
-    /// lacks a key with which an object is kept, changes nothing; it is told in the log and in the metrics.
+    /// lacks a key with which an object, or what servers share, is kept, changes nothing; it is told in the
+    /// log and in the metrics.
     pub async fn follow(mut self, storage: Storage, metrics: Metrics, mut stopping: watch::Receiver<bool>) {
         while self.files.changed(&mut stopping).await {
             let path = self.path.display();
@@ -66,7 +74,7 @@ impl FollowedKeys {
         }
     }
 
-    async fn read(&self, storage: &Storage) -> Result<Keyring, String> {
+    async fn read(&self, storage: &Storage) -> Result<Arc<Keyring>, String> {
         let keyring = file::read(&self.path, self.vocabulary, VOCABULARIES);
         let keyring = keyring.map_err(|error: EncryptionError| with_causes(&error))?;
         let storage = storage.clone();
@@ -76,14 +84,18 @@ impl FollowedKeys {
             (keyring, unreadable)
         });
         let (keyring, unreadable) = looked.await.map_err(|error| error.to_string())?;
-        match unreadable {
-            0 => Ok(keyring),
-            count => Err(format!(
-                "{}: {count} objects could not be read with these keys after a start: write them anew before \
-                 their key, or identity, is taken away",
-                self.path.display()
-            )),
+        let path = self.path.display();
+        if unreadable > 0 {
+            return Err(format!(
+                "{path}: {unreadable} objects could not be read with these keys after a start: write them anew \
+                 before their key, or identity, is taken away"
+            ));
         }
+        let encryption = Arc::new(Encryption::new(keyring));
+        // No server starts that does not open it.
+        let sealed = (self.seal_shared)(encryption.clone()).await;
+        sealed.map_err(|error| format!("{path}: what servers share is not sealed anew: {error}"))?;
+        Ok(encryption.keyring())
     }
 }
 

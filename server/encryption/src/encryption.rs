@@ -29,8 +29,8 @@ impl Encryption {
     }
 
     /// Uses these keys from now on. What is in memory stays readable.
-    pub fn replace(&self, keyring: Keyring) {
-        self.keyring.store(Arc::new(keyring));
+    pub fn replace(&self, keyring: impl Into<Arc<Keyring>>) {
+        self.keyring.store(keyring.into());
     }
 
     /// The keys in force.

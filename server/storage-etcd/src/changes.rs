@@ -1,6 +1,9 @@
 //! All changes from a revision on, as one watch of etcd tells them.
 
+use std::time::Duration;
+
 use orch_storage::Revision;
+use tokio::time::timeout;
 
 use crate::client::{Client, Stream, WATCH};
 use crate::failure::Failure;
@@ -14,6 +17,8 @@ pub(crate) struct Changes {
     /// were told before: after a snapshot, a member may repeat a watch from its start.
     from: u64,
     held: Held,
+    /// The first answer, which says that the watch is there, or why it is not.
+    first: Option<Watched>,
 }
 
 /// What a watch tells next.
@@ -32,23 +37,38 @@ pub(crate) enum Told {
 struct Held(Vec<Change>);
 
 impl Changes {
-    /// Watches from revision `from` on.
+    /// Watches from revision `from` on. etcd says at once that the watch is there: who does not say so within
+    /// `time` will tell nothing.
     ///
     /// Compaction up to a revision forgets removals at that revision too, and versions of etcd let watches
     /// begin there all the same. So the revision before is asked for, which must not be forgotten.
-    pub(crate) async fn begin(client: &Client, keys: &Keys, from: u64) -> Result<Self, Failure> {
+    pub(crate) async fn begin(
+        client: &Client,
+        keys: &Keys,
+        from: u64,
+        time: Duration,
+    ) -> Result<Self, Failure> {
         let (key, end) = keys.all();
         let first = client.versions.offset + 1;
         let start = from.saturating_sub(1).max(first);
-        let stream = client.stream(WATCH, &Watch { key, end, start }).await?;
-        Ok(Self { stream, from, held: Held::default() })
+        let mut stream = client.stream(WATCH, &Watch { key, end, start }).await?;
+        let first = timeout(time, stream.next()).await.unwrap_or_else(|_| Err(silent(time)))?;
+        Ok(Self { stream, from, held: Held::default(), first: Some(first) })
+    }
+
+    /// The same as [`next`](Self::next), where it comes within `time`.
+    pub(crate) async fn next_within(&mut self, time: Duration) -> Result<Told, Failure> {
+        timeout(time, self.next()).await.unwrap_or_else(|_| Err(silent(time)))
     }
 
     /// What comes next, with all that has come beside it.
     pub(crate) async fn next(&mut self) -> Result<Told, Failure> {
         let mut changes = Vec::new();
         loop {
-            let mut answer: Option<Watched> = Some(self.stream.next().await?);
+            let mut answer = match self.first.take() {
+                None => Some(self.stream.next().await?),
+                first => first,
+            };
             while let Some(mut watched) = answer {
                 if watched.compact_revision > 0 {
                     return Ok(Told::Overtaken);
@@ -68,6 +88,10 @@ impl Changes {
             }
         }
     }
+}
+
+fn silent(time: Duration) -> Failure {
+    Failure::NoAnswer(format!("the watch has told nothing within {time:?}"))
 }
 
 impl Held {

@@ -60,6 +60,9 @@ pub(crate) async fn identify(reader: Reader<'_>, config: &EtcdConfig) -> Result<
             }
             return Ok(found);
         }
+        if config.is_moving {
+            return Err(refused(config, "the data that were moved are gone"));
+        }
         let identity = Identity {
             cluster_uid: uuid::Uuid::new_v4().to_string().into(),
             vocabulary: config.vocabulary.as_str().into(),
@@ -82,12 +85,13 @@ pub(crate) async fn read(
     Ok(Some((identity, found.mod_revision)))
 }
 
-/// Gives data that are not there yet an identity, unless somebody else does. Returns whether this did.
+/// Gives data that are not there yet an identity, unless somebody else does. Returns the version of its key,
+/// if this did.
 pub(crate) async fn create(
     reader: Reader<'_>,
     config: &EtcdConfig,
     identity: &Identity,
-) -> Result<bool, StoreError> {
+) -> Result<Option<u64>, StoreError> {
     let (key, end) = reader.keys.all();
     let range = Range { key, end, limit: 1, keys_only: true, ..Range::default() };
     let other = reader.range(range).await.map_err(|failure| failure.of_read())?;
@@ -102,7 +106,8 @@ pub(crate) async fn create(
         failure: Vec::new(),
     };
     let created = reader.client.call::<TxnDone, _>(TXN, &create, reader.timeout).await;
-    created.map(|done| done.succeeded).map_err(|failure| failure.of_write())
+    let created = created.map_err(|failure| failure.of_write())?;
+    Ok(created.succeeded.then_some(created.header.revision))
 }
 
 /// The error for data that cannot be used.

@@ -115,7 +115,8 @@ impl Failure {
     /// The failure of anything else.
     pub(crate) fn of_read(&self) -> StoreError {
         let detail = self.to_string().into();
-        if self.is_about_the_member() {
+        let is_passing = matches!(self, Self::Status { code: Code::ResourceExhausted | Code::Other(_), .. });
+        if self.is_about_the_member() || is_passing {
             StoreError::Unreachable { detail }
         } else {
             StoreError::Unavailable { detail }
@@ -139,6 +140,22 @@ impl fmt::Display for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What may be answered later is told so.
+    #[test]
+    fn only_what_refuses_a_read_stays_so() {
+        for (code, message, want) in [
+            (4, "context deadline exceeded", "Unreachable"),
+            (7, "etcdserver: permission denied", "Unavailable"),
+            (8, "etcdserver: too many requests", "Unreachable"),
+            (14, "etcdserver: leader changed", "Unreachable"),
+            (16, "etcdserver: invalid auth token", "Unavailable"),
+        ] {
+            let failure = Failure::Status { code: code.into(), message: message.to_owned() };
+            let error = format!("{:?}", failure.of_read());
+            assert!(error.starts_with(want), "{code} {message}: {error}");
+        }
+    }
 
     /// Only what refuses says that a write was not made.
     #[test]

@@ -49,7 +49,7 @@ use orch_storage::{Revision, Storage, StoreError, Timestamp};
 use tokio::sync::{Semaphore, mpsc};
 
 pub use config::EtcdConfig;
-pub use moving::{Held, begin_move, end_move, look};
+pub use moving::{Begun, Held, begin_move, end_move, look};
 pub use other_forms::OtherForms;
 pub use shared_value::{read_shared, seal_shared, share};
 pub use tls::TlsFiles;

@@ -42,52 +42,73 @@ pub async fn look(config: &EtcdConfig) -> Result<Option<Held>, StoreError> {
     Ok(Some(Held { cluster_uid, vocabulary, newest, is_moving }))
 }
 
+/// A move that has begun.
+#[derive(Debug)]
+pub struct Begun {
+    /// That of the identity.
+    version: u64,
+}
+
 /// Makes a prefix that is empty, or to which a move was cut off, ready for data of this identity. All its
 /// versions will be above `after`.
-pub async fn begin_move(config: &EtcdConfig, cluster_uid: &str, after: Revision) -> Result<(), StoreError> {
+pub async fn begin_move(
+    config: &EtcdConfig,
+    cluster_uid: &str,
+    after: Revision,
+) -> Result<Begun, StoreError> {
     let (client, keys) = (Client::new(&config.servers, &config.tls)?, Keys::new(&config.prefix));
     let reader = Reader { client: &client, keys: &keys, timeout: config.timeout };
-    match cluster::read(reader, config).await? {
-        Some((found, version)) if found.is_moving => {
-            let (key, end) = keys.all();
-            let remove_all = Op::DeleteAll { key, end };
-            change(reader, config, version, remove_all).await?;
-        }
-        Some(_) => return Err(refused(config, "the prefix holds data already")),
-        None => {}
-    }
     let identity = Identity {
         cluster_uid: cluster_uid.into(),
         vocabulary: config.vocabulary.as_str().into(),
         versions: Versions { offset: after.get() },
         is_moving: true,
     };
-    if cluster::create(reader, config, &identity).await? {
-        return Ok(());
-    }
-    Err(refused(config, "somebody else uses the prefix"))
+    let version = match cluster::read(reader, config).await? {
+        Some((found, version)) if found.is_moving => {
+            // All at once: a server that found no identity would make data of its own.
+            let (key, end) = keys.all();
+            let behind = [&keys.cluster()[..], &[0]].concat();
+            let remove = [Op::DeleteAll { key, end: keys.cluster() }, Op::DeleteAll { key: behind, end }];
+            let begin = Op::Put { key: keys.cluster(), value: identity.text().into_bytes() };
+            change(reader, config, version, remove.into_iter().chain([begin]).collect()).await?
+        }
+        Some(_) => return Err(refused(config, "the prefix holds data already")),
+        None => {
+            let created = cluster::create(reader, config, &identity).await?;
+            created.ok_or_else(|| refused(config, "somebody else uses the prefix"))?
+        }
+    };
+    Ok(Begun { version })
 }
 
-/// Says that everything has come. From here on, servers use the prefix.
-pub async fn end_move(config: &EtcdConfig) -> Result<(), StoreError> {
+/// Says that everything has come. From here on, servers use the prefix. Refused where another move has begun
+/// since.
+pub async fn end_move(config: &EtcdConfig, begun: &Begun) -> Result<(), StoreError> {
     let (client, keys) = (Client::new(&config.servers, &config.tls)?, Keys::new(&config.prefix));
     let reader = Reader { client: &client, keys: &keys, timeout: config.timeout };
-    let Some((mut identity, version)) = cluster::read(reader, config).await? else {
+    let Some((mut identity, _)) = cluster::read(reader, config).await? else {
         return Err(refused(config, "the data that were moved are gone"));
     };
     identity.is_moving = false;
     let whole = Op::Put { key: keys.cluster(), value: identity.text().into_bytes() };
-    change(reader, config, version, whole).await
+    change(reader, config, begun.version, vec![whole]).await.map(drop)
 }
 
-/// Makes a change while the identity is what it was.
-async fn change(reader: Reader<'_>, config: &EtcdConfig, version: u64, op: Op) -> Result<(), StoreError> {
+/// Makes changes at once, while the identity is what it was. Returns their version.
+async fn change(
+    reader: Reader<'_>,
+    config: &EtcdConfig,
+    version: u64,
+    success: Vec<Op>,
+) -> Result<u64, StoreError> {
     let key = reader.keys.cluster();
     let compare = vec![Compare { key, what: Compared::ModRevision(version) }];
-    let txn = Txn { compare, success: vec![op], failure: Vec::new() };
+    let txn = Txn { compare, success, failure: Vec::new() };
     let done = reader.client.call::<TxnDone, _>(TXN, &txn, reader.timeout).await;
-    if done.map_err(|failure| failure.of_write())?.succeeded {
-        return Ok(());
+    let done = done.map_err(|failure| failure.of_write())?;
+    if !done.succeeded {
+        return Err(refused(config, "somebody else uses the prefix"));
     }
-    Err(refused(config, "somebody else uses the prefix"))
+    Ok(done.header.revision)
 }

@@ -77,14 +77,14 @@ impl Place {
         let found = reader.get(self.key.clone()).await.map_err(|failure| failure.of_read())?;
         let Some(kv) = found else { return Ok(None) };
         let opened = self.form.opened(&self.object, &self.shown(), kv.value);
-        let (value, seal) = opened.map_err(|error| unreadable(&error))?;
+        let (value, seal) = opened.map_err(|error| self.unreadable(&error))?;
         Ok(Some(Found { value, seal, revision: kv.mod_revision }))
     }
 
     /// Writes a value if this holds for the key.
     async fn write(&self, config: &EtcdConfig, what: Compared, value: &[u8]) -> Result<(), StoreError> {
-        let sealed =
-            self.form.kept(&self.object, &self.shown(), value).map_err(|error| unreadable(&error))?;
+        let sealed = self.form.kept(&self.object, &self.shown(), value);
+        let sealed = sealed.map_err(|error| self.unreadable(&error))?;
         let write = Txn {
             compare: vec![Compare { key: self.key.clone(), what }],
             success: vec![Op::Put { key: self.key.clone(), value: sealed }],
@@ -97,8 +97,7 @@ impl Place {
     fn shown(&self) -> String {
         String::from_utf8_lossy(&self.key).into_owned()
     }
-}
-
-fn unreadable(error: &SealError) -> StoreError {
-    StoreError::Unavailable { detail: error.to_string().into() }
+    fn unreadable(&self, error: &SealError) -> StoreError {
+        StoreError::Unavailable { detail: format!("{}: {error}", self.shown()).into() }
+    }
 }

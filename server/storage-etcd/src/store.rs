@@ -163,9 +163,9 @@ async fn read_all(shared: &Shared, visit: &mut Visitor<'_>) -> Result<Revision, 
     if newest.write <= begins {
         return Ok(Revision::new(last.max(newest.write)));
     }
-    let mut changes = Changes::begin(&shared.client, &shared.keys, begins + 1).await?;
+    let mut changes = Changes::begin(&shared.client, &shared.keys, begins + 1, shared.timeout).await?;
     while last < newest.write {
-        let Told::Changes(told) = changes.next().await? else {
+        let Told::Changes(told) = changes.next_within(shared.timeout).await? else {
             return Err(Failure::NoAnswer("history was compacted while it was read".to_owned()));
         };
         for group in groups(told, &shared.keys) {

@@ -48,7 +48,7 @@ async fn follow(shared: &Shared, next: &mut u64, updates: &mpsc::Sender<Told>) -
     if shared.mark.loss().is_some() {
         return Ok(());
     }
-    let mut changes = Changes::begin(&shared.client, &shared.keys, *next).await?;
+    let mut changes = Changes::begin(&shared.client, &shared.keys, *next, shared.timeout).await?;
     loop {
         let told = changes.next().await?;
         let last = match &told {

@@ -7,15 +7,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use orch_storage::check::Report;
-use orch_storage::{Clock, Revision, StoreError, SystemClock};
+use orch_storage::{Clock, StoreError, SystemClock};
 
 use crate::check::check;
 use crate::config::SqliteConfig;
 use crate::evidence::{Evidence, Found};
 use crate::lock::Lock;
 use crate::log::{Log, LogReader};
-use crate::mark::{Mark, sync_directory};
-use crate::repair::remove_database;
+use crate::mark::sync_directory;
+use crate::place::{self, remove_database};
 use crate::schema;
 
 /// Only the user of the process may read it: stored objects include secrets.
@@ -178,13 +178,7 @@ async fn restore_by(
     log.close().await.map_err(at_draft)?;
     let report = check(draft).await?;
 
-    // A log that is left here belongs to the database that is gone.
-    evidence.keep_wal(Revision::ZERO)?;
-    remove_database(path)?;
-    fs::rename(draft, path).map_err(failed)?;
-    Mark::of(path, meta.cluster_uid).create(revision).map_err(failed)?;
-    // What the check of the draft left keeps its name.
-    remove_database(draft)?;
+    place::replace(draft, path, &evidence, meta.cluster_uid, revision)?;
     Ok(report)
 }
 

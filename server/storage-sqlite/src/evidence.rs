@@ -64,6 +64,11 @@ impl Evidence {
         self.no_database && (self.mark.is_some() || self.wal.taken > 0)
     }
 
+    /// Whether there is a file with anything in it.
+    pub(crate) fn has_database(&self) -> bool {
+        !self.no_database
+    }
+
     /// What a database lacks that says and shows this; empty if nothing is known to be missing.
     pub(crate) fn missing(&self, meta: &Meta, found: Found) -> Vec<String> {
         let mut missing = Vec::new();

@@ -26,6 +26,7 @@ mod lock;
 mod log;
 mod mark;
 mod patrol;
+mod place;
 mod repair;
 mod request;
 mod reserve;
@@ -50,6 +51,7 @@ pub use compact::compact;
 pub use config::SqliteConfig;
 pub use create::create;
 pub use faults::{FaultPoint, Faults};
+pub use place::{files, put_in_place};
 pub use repair::{Repaired, repair};
 
 use checkpoint::Checkpointer;

@@ -73,9 +73,14 @@ impl Log {
         self.drop_after(last).await
     }
 
-    /// Deletes rows that history no longer needs.
-    pub(crate) async fn drop_rows(&mut self, garbage: &[Garbage]) -> Result<(), sqlx::Error> {
-        let Some(compacted) = garbage.iter().map(|garbage| garbage.because_of).max() else { return Ok(()) };
+    /// Deletes rows that history no longer needs. It begins after the events that needed them, and after
+    /// `forgotten`.
+    pub(crate) async fn drop_rows(
+        &mut self,
+        garbage: &[Garbage],
+        forgotten: Revision,
+    ) -> Result<(), sqlx::Error> {
+        let compacted = garbage.iter().fold(forgotten, |last, garbage| last.max(garbage.because_of));
         let rows: Vec<String> = garbage.iter().map(|garbage| garbage.revision.to_string()).collect();
         sqlx::query(
             "BEGIN IMMEDIATE;

@@ -8,9 +8,9 @@
 //! There are two lines of text, each in a block of its own, and they are written in turn: a power cut in the
 //! middle of one leaves the other.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -107,8 +107,13 @@ impl Mark {
 
     fn replace(&mut self, path: &Path, draft: &Path, revision: Revision) -> io::Result<()> {
         let file = File::options().create(true).truncate(true).write(true).open(draft)?;
-        // It may be read by the same users as the database.
-        file.set_permissions(self.database.metadata()?.permissions())?;
+        // It may be read by the same users as the database; before there is one, by nobody else.
+        let permissions = match self.database.metadata() {
+            Ok(database) => database.permissions(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Permissions::from_mode(0o600),
+            Err(error) => return Err(error),
+        };
+        file.set_permissions(permissions)?;
         for line in 0..LINES {
             let mut block = vec![b' '; BLOCK];
             block[..LINE].copy_from_slice(&self.text(revision));

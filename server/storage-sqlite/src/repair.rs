@@ -16,6 +16,7 @@ use crate::evidence::{Evidence, Found};
 use crate::lock::Lock;
 use crate::log::Log;
 use crate::mark::{Mark, sync_directory};
+use crate::place::remove_database;
 use crate::salvage::{LogRow, Salvage};
 use crate::{row, schema, wal};
 
@@ -219,19 +220,6 @@ fn replace(path: &Path, draft: &Path, revision: Revision) -> io::Result<Vec<Path
     fs::rename(draft, path)?;
     sync_directory(path)?;
     Ok(kept)
-}
-
-/// Removes a database with its logs, such as one that an earlier attempt left that was cut off.
-pub(crate) fn remove_database(path: &Path) -> Result<(), StoreError> {
-    for end in ["", "-wal", "-shm", "-journal"] {
-        let mut file = path.as_os_str().to_owned();
-        file.push(end);
-        match fs::remove_file(&file) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(not_writable(path, &error)),
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 fn not_writable(path: &Path, error: &io::Error) -> StoreError {

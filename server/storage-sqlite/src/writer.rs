@@ -352,31 +352,37 @@ impl Writer {
             if self.garbage.is_empty() {
                 break;
             }
-            self.drop_rows().await?;
+            self.drop_rows(Revision::ZERO).await?;
         }
         Ok(())
     }
 
     async fn compact(&mut self, before: Option<Revision>) -> Result<(), StoreError> {
-        match before {
-            Some(before) => self.garbage.extend(self.memory.forget_through(before)),
+        let forgotten = before.map(|before| before.min(self.memory.memory().revision()));
+        match forgotten {
+            Some(forgotten) => self.garbage.extend(self.memory.forget_through(forgotten)),
             None => self.forget(usize::MAX),
         }
         while !self.garbage.is_empty() {
-            self.drop_rows().await?;
+            self.drop_rows(Revision::ZERO).await?;
+        }
+        if let Some(forgotten) = forgotten {
+            // Creations leave nothing to drop, and are forgotten all the same.
+            self.drop_rows(forgotten).await?;
         }
         while self.log.vacuum(VACUUM_PAGES).await.map_err(|error| schema::at_runtime(&error))? {}
         Ok(())
     }
 
-    /// Drops the next rows that are not needed, a limited number.
-    async fn drop_rows(&mut self) -> Result<(), StoreError> {
+    /// Drops the next rows that are not needed, a limited number. History up to `forgotten` is gone then, also
+    /// after a start.
+    async fn drop_rows(&mut self, forgotten: Revision) -> Result<(), StoreError> {
         self.repair().await?;
         self.begin_use().await?;
         self.config.faults.at(FaultPoint::BeforeCompaction)?;
         let count = self.garbage.len().min(self.rows_to_drop());
         let (rows, _) = self.garbage.make_contiguous().split_at(count);
-        let dropped = self.log.drop_rows(rows).await;
+        let dropped = self.log.drop_rows(rows, forgotten).await;
         if let Err(error) = dropped {
             self.needs_repair = true;
             return Err(self.explain(&error).await);

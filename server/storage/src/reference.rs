@@ -119,7 +119,10 @@ impl Store for Reference {
         Box::pin(async move {
             self.with_writer(|writer| {
                 let garbage = writer.forget_through(before);
-                self.disk.lock().drop_records(&garbage);
+                let mut kept = self.disk.lock();
+                kept.drop_records(&garbage);
+                // Also where no record is dropped.
+                kept.compacted = kept.compacted.max(before.min(writer.memory().revision()));
             })
         })
     }

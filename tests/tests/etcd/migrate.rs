@@ -40,10 +40,13 @@ async fn migrate(from: &str, to: &str, prefix: &str) -> (Option<i32>, String) {
     run(["migrate-storage", "--from", from, "--to", to, "--etcd-prefix", prefix]).await
 }
 
-async fn migrated(from: &str, to: &str, prefix: &str) {
+/// Returns the newest version that there was.
+async fn migrated(from: &str, to: &str, prefix: &str) -> u64 {
     let (code, text) = migrate(from, to, prefix).await;
     assert_eq!(code, Some(0), "{text}");
     println!("{text}");
+    let said = text.split_once("had versions up to ").and_then(|(_, rest)| rest.split_once(','));
+    said.and_then(|(number, _)| number.parse().ok()).expect("it says how far versions went")
 }
 
 /// What there is, without versions, and the highest version of it.
@@ -66,8 +69,9 @@ fn number(object: &Value) -> u64 {
 }
 
 /// Nobody gets what is older than the move, and everybody is told so.
-async fn starts_over(client: &Client, before: u64, token: &str, stale: &Value) {
-    for asked in [before, before - 1] {
+async fn starts_over(client: &Client, known: [u64; 2], token: &str, stale: &Value) {
+    let before = known[0];
+    for asked in known.into_iter().chain([before - 1]) {
         for path in [
             format!("{CONFIG_MAPS}?watch=1&resourceVersion={asked}"),
             format!("{CONFIG_MAPS}?resourceVersion={asked}&resourceVersionMatch=Exact"),
@@ -119,7 +123,7 @@ async fn data_go_to_etcd_and_back() {
     let (objects, before) = state(&admin).await;
     assert!(first.stop().await.success());
 
-    migrated(&sqlite, &etcd, "/moved").await;
+    let last = migrated(&sqlite, &etcd, "/moved").await;
     let (code, text) = migrate(&sqlite, &etcd, "/moved").await;
     assert!(code == Some(2) && text.contains("there is data below it already"), "{code:?} {text}");
     let one = over(&member, "/moved").start().await;
@@ -128,7 +132,7 @@ async fn data_go_to_etcd_and_back() {
     assert_eq!(found, objects);
     assert!(newest > before, "{newest} follows {before}");
     for client in [one.admin(), two.admin()] {
-        starts_over(&client, before, &page, &stale).await;
+        starts_over(&client, [before, last], &page, &stale).await;
         let moved = client.get(&format!("{CONFIG_MAPS}/o3")).await.expect(200);
         assert!(number(&moved) > before);
         // The keys have come along.
@@ -167,16 +171,23 @@ async fn data_go_to_etcd_and_back() {
 
     // And back, to where they came from.
     let (code, text) = migrate(&etcd, &sqlite, "/moved").await;
-    assert!(code == Some(2) && text.contains("is there already"), "{code:?} {text}");
-    for file in ["orch.db", "orch.db.mark"] {
-        std::fs::remove_file(first.data_dir().join(file)).expect("it is there");
+    assert!(code == Some(2) && text.contains("move away first: orch.db, orch.db.mark"), "{code:?} {text}");
+    std::fs::remove_file(first.data_dir().join("orch.db")).expect("it is there");
+    // What a server leaves there that is killed, and whose database was moved away.
+    let killed = TestServer::start().await;
+    killed.admin().post(CONFIG_MAPS, &config_map("old", "1")).await.expect(201);
+    for file in ["orch.db-wal", "orch.db-shm", "orch.db.mark"] {
+        std::fs::copy(killed.data_dir().join(file), first.data_dir().join(file)).expect("it is there");
     }
-    migrated(&etcd, &sqlite, "/moved").await;
+    let last = migrated(&etcd, &sqlite, "/moved").await;
+    let at = first.data_dir().display().to_string();
+    let (code, text) = run(["check", "--data-dir", &at]).await;
+    assert_eq!(code, Some(0), "{text}");
     first.restart().await;
     let (found, newest) = state(&first.admin()).await;
     assert_eq!(found, objects);
     assert!(newest > before, "{newest} follows {before}");
-    starts_over(&first.admin(), before, &page, &stale).await;
+    starts_over(&first.admin(), [before, last], &page, &stale).await;
     let written = first.admin().merge(&format!("{CONFIG_MAPS}/o3"), &json!({"data": {"x": "y"}})).await;
     assert!(number(&written.expect(200)) > newest);
 }

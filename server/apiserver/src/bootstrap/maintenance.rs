@@ -83,6 +83,18 @@ pub fn must_exist(database: PathBuf) -> Result<PathBuf, StartError> {
     Err(StartError::configuration("--data-dir", format_args!("there is no {}", database.display())))
 }
 
+/// Refuses to make a database where there is one. Its last writes may be in a log beside it, so all of its
+/// files are named.
+fn must_be_free(flag: &str, database: &Path) -> Result<(), StartError> {
+    if database.metadata().map_or(true, |file| file.len() == 0) {
+        return Ok(());
+    }
+    let files = orch_storage_sqlite::files(database);
+    let names: Vec<_> = files.iter().filter_map(|file| file.file_name()?.to_str()).collect();
+    let (shown, names) = (database.display(), names.join(", "));
+    Err(StartError::configuration(flag, format_args!("{shown} is there already; move away first: {names}")))
+}
+
 async fn check(at: &DataDir) -> Result<(), StartError> {
     let database = existing(at)?;
     let checking = Box::pin(orch_storage_sqlite::check(&database));
@@ -178,10 +190,7 @@ async fn restore(at: &DataDir, file: &Path) -> Result<(), StartError> {
     files::create_directory(&at.data_dir)?;
     let _lock = files::lock(&at.data_dir)?;
     let database = database(at);
-    if database.metadata().is_ok_and(|file| file.len() > 0) {
-        let problem = format!("{} is there already; move it away first", database.display());
-        return Err(StartError::configuration("--data-dir", problem));
-    }
+    must_be_free("--data-dir", &database)?;
     let name = if is_standard(file) { Path::new("stdin") } else { file };
     let restoring = Box::pin(orch_storage_sqlite::restore(copy, name, &database));
     let report = progress::during("restoring", restoring).await.map_err(|error| match error {

@@ -61,8 +61,21 @@ pub fn in_etcd(settings: EtcdSettings, vocabulary: &str, sealing: &Arc<dyn Seali
     }
 }
 
-/// Why etcd cannot be used.
+/// Why etcd cannot be used. What passes by itself is no mistake of the configuration: another start may
+/// succeed.
 pub fn etcd_fault(error: &StoreError) -> StartError {
+    let fault = etcd_refusal(error);
+    match error {
+        StoreError::Unreachable { .. }
+        | StoreError::Unknown { .. }
+        | StoreError::DiskFull { .. }
+        | StoreError::ReadOnly { .. } => StartError::Runtime(fault.to_string()),
+        _ => fault,
+    }
+}
+
+/// The same for who has done nothing yet, and is not started again by itself.
+pub fn etcd_refusal(error: &StoreError) -> StartError {
     let flag = match error {
         StoreError::WrongVocabulary { .. } => "--vocabulary",
         StoreError::NotADatabase { .. } => "--etcd-prefix",
@@ -96,6 +109,21 @@ mod tests {
 
     async fn open(config: &Config) -> Result<Storage, StartError> {
         open_storage(config, Arc::new(Encryption::default()), &catalog(&ORCH)).await
+    }
+
+    /// Who starts servers again leaves those alone whose configuration is wrong.
+    #[tokio::test]
+    async fn an_etcd_that_is_not_there_yet_is_no_mistake() {
+        let directory = tempfile::tempdir().unwrap();
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let flags = ["--storage=etcd".to_owned(), format!("--etcd-servers=http://{free}")];
+        let data_dir = format!("--data-dir={}", directory.path().display());
+        let config = config(&[&flags[0], &flags[1], &data_dir]);
+        let error = open(&config).await.err().expect("nobody is there");
+        assert!(
+            matches!(&error, StartError::Runtime(text) if text.starts_with("--etcd-servers: ")),
+            "{error}"
+        );
     }
 
     #[tokio::test]

@@ -35,7 +35,7 @@ use crate::{
     authorizers,
     bootstrap::{self, Prepared, open_files},
     config::Config,
-    encryption::{self, FollowedKeys},
+    encryption::{self, FollowedKeys, SealShared},
     measures::{self, Measured},
     metrics::Metrics,
     probes,
@@ -281,7 +281,15 @@ impl Server {
         metrics: &Metrics,
         stopping: &watch::Receiver<bool>,
     ) -> Option<impl Future<Output = ()> + Send + use<>> {
-        let keys = FollowedKeys::of(&self.config.storage.encryption, self.config.vocabulary, encryption);
+        let (config, is_shared) = (self.config.clone(), storage.is_shared());
+        let seal_shared: SealShared = Box::new(move |sealing| {
+            let config = config.clone();
+            Box::pin(async move {
+                if is_shared { Box::pin(bootstrap::seal_keys(&config, &sealing)).await } else { Ok(()) }
+            })
+        });
+        let Config { storage: settings, vocabulary, .. } = &self.config;
+        let keys = FollowedKeys::of(&settings.encryption, vocabulary, encryption, seal_shared);
         keys.map(|keys| keys.follow(storage.clone(), metrics.clone(), stopping.clone()))
     }
 

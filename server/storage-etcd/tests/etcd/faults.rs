@@ -13,6 +13,9 @@ use crate::support::{config, prefix};
 
 const TIMEOUT: Duration = Duration::from_secs(2);
 
+/// What takes longer than this waits for ever.
+const PATIENCE: Duration = Duration::from_mins(2);
+
 fn resource() -> ResourceName {
     ResourceName::new("configmaps")
 }
@@ -197,6 +200,40 @@ async fn a_write_without_an_answer_is_unknown() {
     create(&direct, "c").await.unwrap();
     while behind.barrier().await.is_err() {}
     assert_eq!(names(&behind), names(&direct));
+}
+
+/// It answers calls, and its connections live, but a watch that begins tells nothing, or nothing more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_waits_for_a_silent_watch() {
+    let Some(member) = Member::start() else { return };
+    for frames in [0, 1] {
+        let (direct, behind, proxy) = two(&member).await;
+        create(&direct, "a").await.unwrap();
+        create(&direct, "b").await.unwrap();
+        proxy.set(Mode::Silent(frames));
+        let checked = tokio::time::timeout(PATIENCE, behind.self_check()).await.expect("it ends");
+        assert!(matches!(checked, Err(StoreError::Unreachable { .. })), "{checked:?}");
+        proxy.set(Mode::Open);
+        assert!(behind.self_check().await.unwrap().is_clean());
+    }
+}
+
+/// The watch that a store follows is begun again where it says nothing from the beginning.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watch_that_does_not_begin_is_begun_again() {
+    let Some(member) = Member::start() else { return };
+    let (proxy, prefix) = (Proxy::start(&member.url).await, prefix());
+    let direct = orch_storage_etcd::open(config(&member, &prefix)).await.unwrap();
+    proxy.set(Mode::Silent(0));
+    let behind =
+        EtcdConfig { servers: vec![proxy.url.clone()], timeout: TIMEOUT, ..config(&member, &prefix) };
+    let behind = orch_storage_etcd::open(behind).await.unwrap();
+    let created = create(&direct, "a").await.unwrap();
+    assert!(matches!(behind.barrier().await, Err(StoreError::Unreachable { .. })));
+    proxy.set(Mode::Open);
+    let follows = async { while behind.barrier().await.is_err() {} };
+    tokio::time::timeout(PATIENCE, follows).await.expect("another watch brings it");
+    assert!(behind.current_revision() >= created);
 }
 
 /// Writes that claim a term come one after the other. Each waits no longer than its own time.

@@ -32,13 +32,13 @@ async fn versions_go_on_above_those_of_before() {
     assert!(matches!(refused, StoreError::NotADatabase { .. }), "{refused}");
 
     // The next one begins anew.
-    begin_move(&whole, "uid", BEFORE).await.unwrap();
+    let begun = begin_move(&whole, "uid", BEFORE).await.unwrap();
     let storage = open(filling).await.unwrap();
     let moved = create(&storage, "a").await;
     assert!(moved > BEFORE, "{moved}");
     storage.compact(moved).await.unwrap();
     storage.shutdown().await.unwrap();
-    end_move(&whole).await.unwrap();
+    end_move(&whole, &begun).await.unwrap();
 
     let (one, two) = (open(whole.clone()).await.unwrap(), open(whole.clone()).await.unwrap());
     assert_eq!(&*one.cluster_uid(), "uid");
@@ -77,4 +77,42 @@ async fn versions_go_on_above_those_of_before() {
     assert!(held.newest >= replaced.revision && !held.is_moving);
     let refused = begin_move(&whole, "uid", BEFORE).await.unwrap_err();
     assert!(matches!(refused, StoreError::NotADatabase { .. }), "{refused}");
+}
+
+/// Whoever begins anew removes what came before, and the one before does not say that its data are whole.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_moves_the_later_one_counts() {
+    let Some(member) = Member::start() else { return };
+    let whole = config(&member, &prefix());
+    let filling = EtcdConfig { is_moving: true, ..whole.clone() };
+    let refused = open(filling.clone()).await.err().unwrap();
+    assert!(matches!(refused, StoreError::NotADatabase { .. }), "no move has begun: {refused}");
+    let first = begin_move(&whole, "uid", BEFORE).await.unwrap();
+    let storage = open(filling.clone()).await.unwrap();
+    create(&storage, "a").await;
+    storage.shutdown().await.unwrap();
+    let second = begin_move(&whole, "uid", BEFORE).await.unwrap();
+    let refused = end_move(&whole, &first).await.unwrap_err();
+    assert!(matches!(refused, StoreError::NotADatabase { .. }), "{refused}");
+    assert!(look(&whole).await.unwrap().unwrap().is_moving);
+    end_move(&whole, &second).await.unwrap();
+    assert!(open(whole).await.unwrap().snapshot(&key("a").resource).is_empty());
+}
+
+/// Else a server that starts meanwhile would make data of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_move_that_begins_anew_is_never_gone() {
+    const ROUNDS: usize = 60;
+    let Some(member) = Member::start() else { return };
+    let whole = config(&member, &prefix());
+    begin_move(&whole, "uid", BEFORE).await.unwrap();
+    let looking = tokio::spawn({
+        let whole = whole.clone();
+        async move { while look(&whole).await.unwrap().is_some_and(|held| held.is_moving) {} }
+    });
+    for _ in 0..ROUNDS {
+        begin_move(&whole, "uid", BEFORE).await.unwrap();
+    }
+    assert!(!looking.is_finished(), "it was gone");
+    looking.abort();
 }

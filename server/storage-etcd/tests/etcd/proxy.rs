@@ -16,6 +16,10 @@ pub enum Mode {
     Mute,
     /// Connections are cut, new ones too.
     Cut,
+    /// New connections, but for the first one of all, bring nothing beside so many frames of data, and that
+    /// they live. Those that there are stay as they are, also when everything is passed on again.
+    #[allow(dead_code, reason = "not all tests that include this do it")]
+    Silent(u8),
     /// Connections are cut. New ones pass everything on a while later.
     Slow,
 }
@@ -39,8 +43,15 @@ impl Proxy {
             (Arc::new(watch::Sender::new(Mode::Open)), url.trim_start_matches("http://").to_owned());
         let modes = Arc::clone(&mode);
         tokio::spawn(async move {
+            let mut is_first = true;
             while let Ok((client, _)) = listener.accept().await {
-                tokio::spawn(pass(client, behind.clone(), modes.subscribe()));
+                let mode = modes.subscribe();
+                let frames = match *mode.borrow() {
+                    Mode::Silent(frames) if !is_first => Some(frames),
+                    _ => None,
+                };
+                is_first = false;
+                tokio::spawn(pass(client, behind.clone(), mode, frames));
             }
         });
         Self { url: own, mode }
@@ -58,7 +69,7 @@ impl Proxy {
     }
 }
 
-async fn pass(client: TcpStream, behind: String, mut mode: watch::Receiver<Mode>) {
+async fn pass(client: TcpStream, behind: String, mut mode: watch::Receiver<Mode>, frames: Option<u8>) {
     if *mode.borrow_and_update() == Mode::Cut {
         return;
     }
@@ -67,16 +78,45 @@ async fn pass(client: TcpStream, behind: String, mut mode: watch::Receiver<Mode>
     let (there, back) = (mode.clone(), mode.clone());
     tokio::select! {
         () = copy(from_client, to_server, there, false) => {}
-        () = copy(from_server, to_client, back, true) => {}
+        () = async {
+            match frames {
+                None => copy(from_server, to_client, back, true).await,
+                Some(frames) => copy_frames(from_server, to_client, frames).await,
+            }
+        } => {}
         () = ended(mode) => {}
     }
 }
 
-/// Returns when a connection is cut. A cut may be over before it is seen, so every change but one to silence
-/// is one.
+/// Returns when a connection is cut. A cut may be over before it is seen, so every change but one to silence,
+/// or back from it, is one.
 async fn ended(mut mode: watch::Receiver<Mode>) {
+    let mut before = *mode.borrow_and_update();
     while mode.changed().await.is_ok() {
-        if *mode.borrow_and_update() != Mode::Mute {
+        let now = *mode.borrow_and_update();
+        match (before, now) {
+            (_, Mode::Mute | Mode::Silent(_)) | (Mode::Silent(_), Mode::Open) => before = now,
+            _ => return,
+        }
+    }
+}
+
+/// Passes on the frames of HTTP/2 (RFC 9113, section 4.1), but of those with data only so many.
+async fn copy_frames(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, mut data: u8) {
+    const HEAD: usize = 9;
+    const DATA: u8 = 0;
+    let mut frame = vec![0; HEAD];
+    while from.read_exact(&mut frame[..HEAD]).await.is_ok() {
+        let length = u32::from_be_bytes([0, frame[0], frame[1], frame[2]]) as usize;
+        frame.resize(HEAD + length, 0);
+        if from.read_exact(&mut frame[HEAD..]).await.is_err() {
+            return;
+        }
+        if frame[3] == DATA {
+            let Some(left) = data.checked_sub(1) else { continue };
+            data = left;
+        }
+        if to.write_all(&frame).await.is_err() {
             return;
         }
     }

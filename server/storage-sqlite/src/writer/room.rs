@@ -1,7 +1,7 @@
 //! What the writer does when the disk is full: it accepts deletions only, in the room that was reserved for
 //! them, until there is room again.
 
-use orch_storage::{Committed, StoreError, Write};
+use orch_storage::{Committed, Revision, StoreError, Write};
 
 use super::{DROP_ROWS, Writer};
 use crate::disk;
@@ -121,7 +121,7 @@ impl Writer {
         let newest = self.memory.memory().revision();
         self.garbage.extend(self.memory.forget_through(newest));
         while !self.garbage.is_empty() {
-            if let Err(error) = self.drop_rows().await {
+            if let Err(error) = self.drop_rows(Revision::ZERO).await {
                 self.report(&Err(error));
                 break;
             }

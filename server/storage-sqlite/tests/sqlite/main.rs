@@ -1,5 +1,5 @@
 //! The SQLite store from outside: the conformance suite, bad input, crashes, a full disk, idleness, damage,
-//! lost writes.
+//! lost writes, moves.
 
 #![expect(clippy::unwrap_used, reason = "a panic of a test is its report")]
 
@@ -12,6 +12,7 @@ mod full_disk;
 mod idle;
 mod loss;
 mod opening;
+mod place;
 mod repair;
 mod sealing;
 mod support;

@@ -13,6 +13,7 @@ pub(super) async fn run<F: Fixture>(fixture: &F) {
         watches_resume,
         removed_stays_removed,
         no_revision_is_given_out_twice,
+        forgotten_stays_forgotten,
         forgets_nothing_young,
         passes_its_own_check,
     );
@@ -93,6 +94,32 @@ async fn no_revision_is_given_out_twice<F: Fixture>(case: &mut Case<'_, F>) {
         assert!(case.storage.self_check().await.unwrap().is_clean());
     }
     assert_eq!(create(&case.storage, key("ns", "b"), "x").await.unwrap().revision, removed.next());
+}
+
+/// Also where nothing but history is forgotten: creations leave no record that could be dropped.
+async fn forgotten_stays_forgotten<F: Fixture>(case: &mut Case<'_, F>) {
+    let mut created = vec![case.storage.current_revision()];
+    for name in ["a", "b", "c", "d", "e"] {
+        created.push(create(&case.storage, key("ns", name), "x").await.unwrap().revision);
+    }
+    for kept in [created[3], created[5]] {
+        case.storage.compact(kept).await.unwrap();
+        for _ in 0..2 {
+            case.restart().await;
+            for after in created.iter().copied().filter(|after| *after < kept) {
+                let watch = case.storage.watch(&resource(), Scope::All, after).map(drop);
+                assert!(matches!(watch, Err(StoreError::Expired { .. })), "{after} of {kept}: {watch:?}");
+                let past = case.storage.snapshot_at(&resource(), after).map(drop);
+                assert!(matches!(past, Err(StoreError::Expired { .. })), "{after} of {kept}: {past:?}");
+            }
+            let mut resumed = case.storage.watch(&resource(), Scope::All, kept).unwrap();
+            let young: Vec<u64> =
+                created.iter().filter(|after| **after > kept).map(|after| after.get()).collect();
+            assert_eq!(revisions(&resumed.take().unwrap()), young);
+            assert_eq!(case.storage.snapshot(&resource()).len(), 5);
+            assert!(case.storage.self_check().await.unwrap().is_clean());
+        }
+    }
 }
 
 /// History that grew old while no process ran is gone, the rest is there.

@@ -14,7 +14,7 @@ use orch_storage_etcd::EtcdConfig;
 use orch_storage_sqlite::SqliteConfig;
 use tokio::task::JoinSet;
 
-use super::{encryption_of, existing, progress, runtime, say};
+use super::{encryption_of, existing, must_be_free, progress, runtime, say};
 use crate::{
     bootstrap::{files, shared_keys, storage},
     config::{DataDir, EtcdSettings, MoveFlags, MovePlace, database_in},
@@ -81,7 +81,7 @@ async fn into_etcd(
     let sealing = encryption(&vocabulary)?;
     let target = storage::in_etcd(etcd, &vocabulary, &sealing);
     let held =
-        Box::pin(orch_storage_etcd::look(&target)).await.map_err(|error| storage::etcd_fault(&error))?;
+        Box::pin(orch_storage_etcd::look(&target)).await.map_err(|error| storage::etcd_refusal(&error))?;
     if held.is_some_and(|held| !held.is_moving) {
         return Err(StartError::configuration("--etcd-prefix", "there is data below it already"));
     }
@@ -93,12 +93,12 @@ async fn into_etcd(
 
     let in_etcd = |error: StoreError| storage::etcd_fault(&error);
     let begun = orch_storage_etcd::begin_move(&target, &identity.cluster_uid, identity.newest);
-    Box::pin(begun).await.map_err(in_etcd)?;
+    let begun = Box::pin(begun).await.map_err(in_etcd)?;
     let filling = EtcdConfig { is_moving: true, ..target.clone() };
     let revision = fill(open_etcd(filling.clone()).await?, &objects).await?;
     compare(open_etcd(filling.clone()).await?, &objects, &identity).await?;
     Box::pin(shared_keys::share_in(directory, &filling)).await?;
-    Box::pin(orch_storage_etcd::end_move(&target)).await.map_err(in_etcd)?;
+    Box::pin(orch_storage_etcd::end_move(&target, &begun)).await.map_err(in_etcd)?;
     Ok((objects.len(), identity.newest, revision))
 }
 
@@ -110,10 +110,7 @@ async fn into_sqlite(
     files::create_directory(directory)?;
     let _lock = files::lock(directory)?;
     let database = database_in(directory);
-    if database.metadata().is_ok_and(|file| file.len() > 0) {
-        let problem = format!("{} is there already; move it away first", database.display());
-        return Err(StartError::configuration("--to", problem));
-    }
+    must_be_free("--to", &database)?;
     let held = Box::pin(held(&etcd)).await?;
     let sealing = encryption(&held.vocabulary)?;
     let from = storage::in_etcd(etcd, &held.vocabulary, &sealing);
@@ -140,7 +137,9 @@ async fn into_sqlite(
         let problem = "a server wrote to etcd meanwhile: stop all servers, and move again";
         return Err(StartError::Runtime(problem.to_owned()));
     }
-    put_in_place(&draft, directory)?;
+    Box::pin(orch_storage_sqlite::put_in_place(&filled, &database)).await.map_err(|error| runtime(&error))?;
+    // Everything is moved; what cannot be removed is in nobody's way.
+    let _ = std::fs::remove_dir_all(&draft);
     Ok((objects.len(), *newest, revision))
 }
 
@@ -150,20 +149,10 @@ async fn held(etcd: &EtcdSettings) -> Result<Identity, StartError> {
     let unsealed: Arc<dyn Sealing> = Arc::new(Encryption::default());
     let config = storage::in_etcd(etcd.clone(), "", &unsealed);
     let held =
-        Box::pin(orch_storage_etcd::look(&config)).await.map_err(|error| storage::etcd_fault(&error))?;
+        Box::pin(orch_storage_etcd::look(&config)).await.map_err(|error| storage::etcd_refusal(&error))?;
     let held = held.filter(|held| !held.is_moving);
     let held = held.ok_or_else(|| StartError::configuration("--etcd-prefix", "there is no data below it"))?;
     Ok(Identity { cluster_uid: held.cluster_uid, vocabulary: held.vocabulary, newest: held.newest })
-}
-
-/// Moves a database and its high-water mark to where servers look for it.
-fn put_in_place(draft: &Path, directory: &Path) -> Result<(), StartError> {
-    let failed = |error| StartError::configuration(directory.display(), error);
-    for file in ["orch.db", "orch.db.mark"] {
-        std::fs::rename(draft.join(file), directory.join(file)).map_err(failed)?;
-    }
-    std::fs::remove_dir_all(draft).map_err(failed)?;
-    std::fs::File::open(directory).and_then(|directory| directory.sync_all()).map_err(failed)
 }
 
 async fn open_database(
