@@ -112,12 +112,6 @@ impl<'f, F: Fixture> Case<'f, F> {
         self.storage = self.fixture.open(&self.location, Arc::clone(&self.clock)).await;
         self.storage.index_by(&words_indexer());
     }
-
-    /// What a store does by itself must not go on beside the next case: those over one etcd share its
-    /// revisions.
-    async fn end(self) {
-        self.storage.shutdown().await.unwrap();
-    }
 }
 
 /// The terms of a value are its words, as far as the `@` before the revision.
