@@ -97,6 +97,7 @@ impl Place {
     fn shown(&self) -> String {
         String::from_utf8_lossy(&self.key).into_owned()
     }
+
     fn unreadable(&self, error: &SealError) -> StoreError {
         StoreError::Unavailable { detail: format!("{}: {error}", self.shown()).into() }
     }
