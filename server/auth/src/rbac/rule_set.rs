@@ -42,6 +42,11 @@ impl RuleSet {
         RuleSet { rules, digest, values, lookup }
     }
 
+    /// Whether it has these rules, in this order.
+    pub(super) fn is_made_of(&self, rules: &[PolicyRule]) -> bool {
+        self.rules.iter().map(Rule::policy).eq(rules)
+    }
+
     /// What all of them may match.
     pub(super) fn digest(&self) -> Digest {
         self.digest
