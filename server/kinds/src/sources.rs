@@ -14,13 +14,14 @@ use orch_auth::service_account::{Directory, Found, Kind as BoundKind, TokenDiges
 use orch_machinery::meta::Meta;
 use orch_registry::{catalog::ServedResource, objects::Objects, stored};
 use orch_runtime::{
+    Tree, TreeMap,
     object::{Kind, typed_from_tree},
     resource_def::ResourceDef,
     scalar::Time,
 };
 use orch_storage::Object;
 
-use crate::token_secret::{TOKEN, account_of, is_ended};
+use crate::token_secret::{self, TOKEN, account_of, is_ended};
 
 /// The kinds that tokens of service accounts are bound to.
 const BOUND: [BoundKind; 4] = [BoundKind::ServiceAccount, BoundKind::Pod, BoundKind::Secret, BoundKind::Node];
@@ -60,7 +61,7 @@ impl Directory for AccountDirectory {
         let (_, resource) = self.resources.iter().find(|(of, _)| *of == kind)?;
         let snapshot = self.objects.snapshot(resource);
         let object = snapshot.get(namespace, name)?;
-        object.memo::<Remembered>(|object| Remembered(found(resource, object))).0.clone()
+        object.memo::<Remembered>(|object| Remembered(found(object))).0.clone()
     }
 
     fn token_held(&self, namespace: &str, secret: &str) -> Option<TokenDigest> {
@@ -77,21 +78,49 @@ struct HeldToken(Option<TokenDigest>);
 
 fn held_token(resource: &ServedResource, object: &Object) -> Option<TokenDigest> {
     let vocabulary = resource.vocabulary;
-    let secret: Secret = typed_from_tree(stored::tree_of(resource, object).ok()?).ok()?;
+    let [name, uid] = token_secret::annotations(vocabulary);
+    let ended = token_secret::ended_label(vocabulary);
+    let secret = part_of(
+        object,
+        &[
+            &["type"],
+            &["metadata", "labels", &ended],
+            &["metadata", "annotations", &name],
+            &["metadata", "annotations", &uid],
+            &["data", TOKEN],
+        ],
+    );
+    let secret: Secret = typed_from_tree(secret.ok()?).ok()?;
     let is_held = account_of(&secret, vocabulary).is_some() && !is_ended(&secret, vocabulary);
     secret.data.get(TOKEN).filter(|_| is_held).map(|token| TokenDigest::of(&token.0))
 }
 
-fn found(resource: &ServedResource, object: &Object) -> Option<Found> {
-    let tree = stored::tree_of(resource, object).ok()?;
+fn found(object: &Object) -> Option<Found> {
+    let tree = part_of(object, &[&["metadata", "uid"], &["metadata", "deletionTimestamp"]]).ok()?;
     let meta = Meta::of(&tree);
     let deleted_at = meta.deletion_timestamp().and_then(|text| text.parse::<Time>().ok());
     Some(Found { uid: meta.uid().to_owned(), deleted_at: deleted_at.map(Time::as_unix_seconds) })
 }
 
+/// What an object has at these paths and nothing else: the rest may be large.
+///
+/// # Errors
+/// Why it cannot be read, for the log.
+pub(crate) fn part_of(object: &Object, paths: &[&[&str]]) -> Result<Tree, String> {
+    let bytes = object.value().map_err(|corrupt| corrupt.detail.to_string())?;
+    let mut part = Tree::Object(TreeMap::new());
+    for (path, value) in paths.iter().zip(stored::values_at(bytes, paths)?) {
+        if let Some(value) = value {
+            *path.iter().fold(&mut part, |place, name| &mut place[*name]) = value;
+        }
+    }
+    Ok(part)
+}
+
 #[cfg(test)]
 mod tests {
     use orch_registry::options::DeletionOptions;
+    use orch_storage::{Body, Change, Key};
     use serde_json::json;
 
     use super::*;
@@ -113,5 +142,24 @@ mod tests {
         server.client.delete(secrets, NAMESPACE, "s", DeletionOptions::default()).await.unwrap();
         let deleted = Found { deleted_at: Some(1_700_000_000), ..found };
         assert_eq!(directory.find(BoundKind::Secret, NAMESPACE, "s"), Some(deleted));
+    }
+
+    /// Only what is asked is read of it: the rest could not be.
+    #[tokio::test]
+    async fn of_a_large_secret_a_few_values_are_read() {
+        let server = TestServer::start().await;
+        let directory = AccountDirectory::new(server.core.objects().clone());
+        let annotation = |key: &str| format!("kubernetes.io/service-account.{key}");
+        let text = json!({
+            "metadata": {"uid": "u", "annotations": {annotation("name"): "robot", "x": {"no": "text"}}},
+            "type": "kubernetes.io/service-account-token",
+            "data": {"token": "c2VjcmV0", "x": ["no text"]},
+        });
+        let resource = server.resource::<Secret>().storage_name.clone();
+        let (key, body) = (Key::new(resource, NAMESPACE, "s"), Body::new(text.to_string().into_bytes(), 0));
+        server.core.objects().storage().commit(Change::Create { key, body }).await.unwrap();
+        let found = Found { uid: "u".to_owned(), deleted_at: None };
+        assert_eq!(directory.find(BoundKind::Secret, NAMESPACE, "s"), Some(found));
+        assert!(directory.token_held(NAMESPACE, "s") == Some(TokenDigest::of(b"secret")));
     }
 }

@@ -53,6 +53,10 @@ pub fn empty(secret: &mut Tree, vocabulary: &Vocabulary) {
 
 /// Whether an operator has ended the token: a label says since when.
 pub(crate) fn is_ended(secret: &Secret, vocabulary: &Vocabulary) -> bool {
-    let since = secret.metadata.labels.get(&vocabulary.label("legacy-token-invalid-since"));
-    since.is_some_and(|since| !since.is_empty())
+    secret.metadata.labels.get(&ended_label(vocabulary)).is_some_and(|since| !since.is_empty())
+}
+
+/// The label that says so.
+pub(crate) fn ended_label(vocabulary: &Vocabulary) -> String {
+    vocabulary.label("legacy-token-invalid-since")
 }

@@ -21,7 +21,7 @@ pub use self::{
 };
 
 /// The tag of self-described CBOR (RFC 8949 section 3.4.6), by which documents are recognized.
-const SELF_DESCRIBED: &[u8] = &[0xd9, 0xd9, 0xf7];
+pub const SELF_DESCRIBED: &[u8] = &[0xd9, 0xd9, 0xf7];
 
 /// The most items of a list, and entries of a map.
 const MAX_ITEMS: usize = 1024;

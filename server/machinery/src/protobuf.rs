@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// The first bytes of every document.
-const MAGIC: &[u8] = b"k8s\0";
+pub const MAGIC: &[u8] = b"k8s\0";
 
 /// Why a document cannot be read or written. The text is meant for the client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -33,7 +33,11 @@ const MAX_YAML_DEPTH: usize = 64;
 /// At most this many duplicate names are reported.
 const MAX_DUPLICATES: usize = 100;
 
-/// The number of parser events that all aliases together may stand for.
+/// The number of parser events that all aliases of a short text together may stand for, ten milliseconds or
+/// two. A longer text may have one for each byte.
+const MIN_REPLAYED_EVENTS: usize = 10_000;
+
+/// The same for any text.
 const MAX_REPLAYED_EVENTS: usize = 100_000;
 
 /// The number of bytes that are kept for aliases. An anchor inside of another one counts for both.
@@ -84,7 +88,7 @@ fn read(bytes: &[u8], limits: &Limits) -> Result<Document, DecodeError> {
     }
     let reading = Reading::within(*limits);
     let depth = limits.effective_depth().min(MAX_YAML_DEPTH);
-    let options = options(depth);
+    let options = options(depth, text.len());
     let tree = serde_saphyr::with_deserializer_from_str_with_options(text, options, |source| {
         Value(&reading).deserialize(source)
     })
@@ -100,7 +104,8 @@ fn is_allowed(ch: char) -> bool {
     matches!(ch, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{A0}'..='\u{FFFD}' | '\u{10000}'..)
 }
 
-fn options(depth: usize) -> serde_saphyr::Options {
+fn options(depth: usize, bytes: usize) -> serde_saphyr::Options {
+    let replayed_events = bytes.clamp(MIN_REPLAYED_EVENTS, MAX_REPLAYED_EVENTS);
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_depth: depth,
@@ -109,7 +114,7 @@ fn options(depth: usize) -> serde_saphyr::Options {
             max_recorded_anchor_bytes: MAX_RECORDED_BYTES,
         },
         duplicate_keys: DuplicateKeyPolicy::LastWins,
-        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_REPLAYED_EVENTS },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: replayed_events },
         legacy_octal_numbers: true,
         strict_booleans: false,
         with_snippet: false,

@@ -4,7 +4,11 @@
 //! an alias of YAML stands for as many values as its writer likes. So the signs between values are counted.
 //! That is one quick pass over a text; binary formats would have to be read for it, and get less room.
 
-use orch_machinery::media_type::{PatchKind, patch_type};
+use orch_machinery::{
+    cbor,
+    media_type::{PatchKind, patch_type},
+    protobuf,
+};
 
 /// From this size on, in bytes, a text or the JSON of a stored object is large: it takes some milliseconds.
 pub const LARGE: usize = 64 * 1024;
@@ -18,15 +22,28 @@ pub fn is_large(body: &[u8], content_type: &str) -> bool {
     if body.len() > LARGE {
         return true;
     }
-    if !is_text(body) {
-        return body.len() > LARGE_BINARY || has_many_empty(body);
+    let binary = || body.len() > LARGE_BINARY || has_many_empty(body);
+    let text = || has_aliases(body) || copies(body, content_type) || has_many_values(body);
+    match form(body) {
+        Form::Binary => binary(),
+        Form::Text => text(),
+        Form::Either => binary() || text(),
     }
-    has_aliases(body) || copies(body, content_type) || has_many_values(body)
 }
 
-/// Protobuf begins with a magic number that ends with a zero byte, and a map of CBOR is beyond ASCII.
-fn is_text(body: &[u8]) -> bool {
-    body.iter().take(4).all(|byte| byte.is_ascii() && *byte != 0)
+/// What a body may be by its first bytes. The media type is not asked: a reader refuses another form at once.
+enum Form {
+    Binary,
+    Text,
+    Either,
+}
+
+fn form(body: &[u8]) -> Form {
+    if [protobuf::MAGIC, cbor::SELF_DESCRIBED].iter().any(|magic| body.starts_with(magic)) {
+        return Form::Binary;
+    }
+    // A map of CBOR begins beyond ASCII, and so may a text: with a byte order mark, or a name.
+    if body.first().is_none_or(u8::is_ascii) { Form::Text } else { Form::Either }
 }
 
 /// A line or a comma comes between two values, and an item that is a list or an object opens it.
@@ -81,11 +98,23 @@ mod tests {
             (r#"{"data":{"a":"copy"}}"#.to_owned(), "application/merge-patch+json", false),
             (format!("k8s\0{}", "x".repeat(1_000)), "application/x", false),
             (format!("k8s\0{}", "x".repeat(5_000)), "application/x", true),
+            // A text that does not begin with ASCII.
+            ("\u{feff}[&a {b: c}, *a]".to_owned(), "application/yaml", true),
+            ("é: [&a {b: c}, *a]".to_owned(), "application/yaml", true),
+            (format!("{{\"é\":{}}}", list("{}", 1_000)), JSON, true),
+            ("[{\"é\":0,\"op\":\"copy\",\"from\":\"/a\",\"path\":\"/b\"}]".to_owned(), JSON_PATCH, true),
+            ("é: b\n".repeat(100), "application/yaml", false),
         ] {
-            let shown = &body[..body.len().min(60)];
+            let shown: String = body.chars().take(60).collect();
             assert_eq!(is_large(body.as_bytes(), content_type), expected, "{shown}");
         }
         assert!(is_large(&[&b"k8s\0"[..], &[0x0a, 0].repeat(1_000)].concat(), "application/x"));
         assert!(is_large(&[&[0xd9, 0xd9, 0xf7, 0xa1][..], &[0x80; 5_000]].concat(), "application/cbor"));
+        assert!(is_large(&[&[0xa1][..], &[0x80; 5_000]].concat(), "application/cbor"));
+        // What looks like signs of texts is something else.
+        assert!(!is_large(
+            &[&[0xd9, 0xd9, 0xf7, 0xa1][..], &b"&*{".repeat(500)].concat(),
+            "application/cbor"
+        ));
     }
 }

@@ -13,6 +13,7 @@ use std::{
 use super::{
     coverage,
     index::Index,
+    permission::Missing,
     policy::{Change, PolicyName, PolicyRule},
     refusal,
     rule_set::SharedRules,
@@ -71,18 +72,35 @@ impl Rbac {
         &self,
         user: &UserInfo,
         namespace: &str,
-        wanted: impl IntoIterator<Item = &PolicyRule> + Clone,
+        wanted: impl IntoIterator<Item = &PolicyRule>,
         written: &str,
     ) -> Result<(), String> {
-        let (rules, problems) = {
-            let index = self.index();
-            (index.rules_of(user, namespace), index.missing_for(user, namespace, written))
-        };
-        let missing = coverage::missing(rules.prepared(), wanted).await;
-        if missing.is_empty() {
-            return Ok(());
-        }
-        Err(refusal::refusal(&user.name, &user.groups, missing, &problems))
+        let (rules, problems) = self.held(user, namespace, written);
+        granted(user, &coverage::missing(&rules, wanted).await, &problems)
+    }
+
+    /// The same for the rules of a role. One that the user has is not looked at.
+    ///
+    /// # Errors
+    /// The message for the user.
+    pub async fn check_role_granted(
+        &self,
+        user: &UserInfo,
+        namespace: &str,
+        wanted: &SharedRules,
+        written: &str,
+    ) -> Result<(), String> {
+        let (rules, problems) = self.held(user, namespace, written);
+        let wanted = wanted.without(&rules);
+        let wanted: Vec<&PolicyRule> = wanted.iter().collect();
+        granted(user, &coverage::missing(&rules, wanted).await, &problems)
+    }
+
+    /// The rules of a user who writes objects of the resource `written`, and what is told of roles that could
+    /// not be found.
+    fn held(&self, user: &UserInfo, namespace: &str, written: &str) -> (SharedRules, Vec<String>) {
+        let index = self.index();
+        (index.rules_of(user, namespace), index.missing_for(user, namespace, written))
     }
 
     /// The rules of a role, those of its parts if it is aggregated; `None` where it is missing.
@@ -113,6 +131,13 @@ impl Rbac {
             PolicyNews::Everything(all) => *index = index_of(&self.group, all),
         }
     }
+}
+
+fn granted(user: &UserInfo, missing: &Missing<'_>, problems: &[String]) -> Result<(), String> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(refusal::refusal(&user.name, &user.groups, missing, problems))
 }
 
 fn index_of(group: &str, all: Vec<Change>) -> Index {
@@ -181,9 +206,12 @@ fn path_rule(rule: &PolicyRule) -> PathRule {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{
-        Mutex,
-        atomic::{AtomicBool, Ordering},
+    use std::{
+        pin::Pin,
+        sync::{
+            Mutex,
+            atomic::{AtomicBool, Ordering},
+        },
     };
 
     use super::*;
@@ -264,6 +292,21 @@ mod tests {
         assert_eq!(rbac.rules(&user, "m").resolve().await, Rules::default());
     }
 
+    /// Admission does so.
+    #[test]
+    fn a_check_can_go_on_in_another_thread() {
+        fn is_sent<'a>(_: Pin<Box<dyn Future<Output = ()> + Send + 'a>>) {}
+
+        let told: &'static Told = Box::leak(Box::default());
+        let rbac = Rbac::new("rbac.example.io", Vec::new(), Box::new(told));
+        let (user, rules) = (UserInfo::new("bob", [""; 0]), Vec::<PolicyRule>::new());
+        let (rbac, user, rules) = (&rbac, &user, &rules);
+        is_sent(Box::pin(async move {
+            let _ = rbac.check_granted(user, "n", rules, "roles").await;
+            let _ = rbac.check_role_granted(user, "n", &SharedRules::default(), "rolebindings").await;
+        }));
+    }
+
     #[tokio::test]
     async fn a_user_gives_away_what_they_have() {
         let told: &'static Told = Box::leak(Box::default());
@@ -279,6 +322,9 @@ mod tests {
             "user \"bob\" (groups=[\"devs\"]) is attempting to grant RBAC permissions not currently held:\n\
              {APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"get\"]}"
         );
+        let role = rbac.rules_of_role(&PolicyName::of_cluster("reader")).unwrap();
+        assert!(rbac.check_role_granted(&user, "n", &role, "rolebindings").await.is_ok());
+        assert!(rbac.check_role_granted(&user, "", &role, "rolebindings").await.is_err());
         assert!(rbac.rules_of_role(&PolicyName::of_cluster("none")).is_none());
     }
 

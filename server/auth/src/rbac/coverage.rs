@@ -1,65 +1,100 @@
 //! Whether the rules that somebody has include the rules that they want to give away.
 //!
 //! A rule is taken apart into the smallest permissions (one verb, one group, one resource, one name), and
-//! each must be in some rule of the owner.
+//! each must be in some rule of the owner. The owner may have any number of long roles, so nothing is made of
+//! these: each is asked as for a request.
 //!
-//! The number of these permissions is the product of the lengths of the lists. So that a short role cannot
-//! cost much time, a rule that has too many of them is only compared whole. That takes time too where both
-//! sides are long: the lists of the owner are sorted once, entries that are sorted or looked up are counted,
-//! and others get the thread in between.
+//! The number of permissions is the product of the lengths of the lists. So that a short role cannot cost
+//! much time, a rule that has too many of them is only compared whole, and once enough is missing for a long
+//! message, nothing else is looked for. What is done is counted, and others get the thread in between.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use tokio::task::yield_now;
 
 use super::{
+    permission::{Distinct, Missing, Permission},
     policy::PolicyRule,
     rule::{Digest, Rule},
+    rule_set::{RuleSet, SharedRules},
 };
 
-/// How many comparisons of a permission with a rule are made before rules are compared whole.
-const MAX_COMPARISONS: usize = 200_000;
+/// How many questions a rule may make before it is compared whole.
+const MAX_QUESTIONS: usize = 50_000;
 
-/// How many entries of the owner's lists are sorted. Rules beyond these do not count.
-const MAX_SORTED: usize = 5_000_000;
+/// How many steps are made, half a second at most. Then nothing is found any more, and what is left counts
+/// as missing.
+const MAX_STEPS: usize = 500_000;
 
-/// How many entries are looked up, a second or two at most. Then nothing is found any more, and what is left
-/// counts as missing.
-const MAX_LOOKUPS: usize = 5_000_000;
+/// After how many of them others get the thread: a millisecond or two.
+const SLICE: usize = 5_000;
 
-/// After how many of them others get the thread: some milliseconds.
-const SLICE: usize = 20_000;
+/// So many bytes that are compared count like a step more.
+const STEP_BYTES: usize = 256;
+
+/// So many roles, or entries of a list, are passed over in a step.
+const PASSED: usize = 16;
 
 /// What of `wanted` is in no rule of `owned`.
-pub async fn missing<'o, 'w>(
-    owned: impl IntoIterator<Item = &'o Rule>,
-    wanted: impl IntoIterator<Item = &'w PolicyRule> + Clone,
-) -> Vec<PolicyRule> {
-    let about = wanted.clone().into_iter().map(Digest::of).fold(Digest::default(), Digest::union);
-    let owned = owned.into_iter().filter(|rule| rule.digest().overlaps(about));
-    let owners = Owners::new(owned, &mut Work::new(MAX_SORTED)).await;
-    let mut work = Work::new(MAX_LOOKUPS);
-    let mut left = MAX_COMPARISONS;
-    let mut missing = Vec::new();
+pub async fn missing<'w>(
+    owned: &SharedRules,
+    wanted: impl IntoIterator<Item = &'w PolicyRule>,
+) -> Missing<'w> {
+    let mut work = Work::new(MAX_STEPS);
+    let mut missing = Missing::default();
     for rule in wanted {
-        let distinct = without_repeats(rule);
-        let parts = count_of_parts(&distinct);
-        if parts == 0 || owners.cover(&distinct, &mut work).await {
-            continue;
+        if missing.is_full() {
+            break;
         }
-        match parts.checked_mul(owners.prepared.len().max(1)).and_then(|cost| left.checked_sub(cost)) {
-            Some(rest) => {
-                left = rest;
-                for part in parts_of(&distinct) {
-                    if !owners.cover(&part, &mut work).await {
-                        missing.push(part);
-                    }
-                }
-            }
-            None => missing.push(rule.clone()),
+        let near = near(owned, rule, &mut work).await;
+        let distinct = distinct(rule, &mut work).await;
+        let weight: usize = near.iter().map(|near| near.weight).sum();
+        if distinct.count().saturating_mul(weight.max(1)) <= MAX_QUESTIONS {
+            take_apart(&distinct, &near, &mut missing, &mut work).await;
+        } else if !cover(&near, Digest::of(rule), &distinct, &mut work).await {
+            missing.add_whole(rule);
         }
     }
     missing
+}
+
+/// The rules of a role that may have to do with a rule that is wanted.
+struct Near<'o> {
+    rules: &'o RuleSet,
+    /// How many steps a question takes.
+    weight: usize,
+}
+
+async fn near<'o>(owned: &'o SharedRules, rule: &PolicyRule, work: &mut Work) -> Vec<Near<'o>> {
+    work.take(owned.0.len() / PASSED).await;
+    let about = Digest::of(rule);
+    let near = owned.sets().filter(|rules| rules.digest().overlaps(about));
+    near.map(|rules| Near { rules, weight: rules.weight(rule) }).collect()
+}
+
+/// Adds the permissions of a rule that no role has.
+async fn take_apart<'w>(rule: &Distinct<'w>, owned: &[Near<'_>], missing: &mut Missing<'w>, work: &mut Work) {
+    for permission in rule.permissions() {
+        if missing.is_full() {
+            break;
+        }
+        if !include(owned, &permission, work).await {
+            missing.add(permission);
+        }
+    }
+}
+
+/// Whether one of these roles has a permission.
+async fn include(owned: &[Near<'_>], permission: &Permission<'_>, work: &mut Work) -> bool {
+    for Near { rules, weight } in owned {
+        if !work.take(weight + permission.bytes() / STEP_BYTES).await {
+            return false;
+        }
+        if rules.includes(permission) {
+            return true;
+        }
+    }
+    false
 }
 
 /// What may still be done.
@@ -74,376 +109,152 @@ impl Work {
         Work { left, paused_at: left }
     }
 
-    async fn pause(&mut self) {
+    /// Counts steps; whether they may be made.
+    async fn take(&mut self, steps: usize) -> bool {
+        let left = self.left.checked_sub(steps);
+        self.left = left.unwrap_or_default();
         if self.paused_at - self.left > SLICE {
             self.paused_at = self.left;
             yield_now().await;
         }
-    }
-
-    /// Counts entries; whether there are so many left.
-    fn take(&mut self, entries: usize) -> bool {
-        let left = self.left.checked_sub(entries);
-        self.left = left.unwrap_or_default();
         left.is_some()
     }
-}
 
-/// The rules of somebody, ready to be looked up in.
-struct Owners<'a> {
-    /// Whoever gives away a role that they have, has its rules as they stand.
-    whole: HashSet<&'a PolicyRule>,
-    prepared: Vec<Owner<'a>>,
-}
-
-/// One of them. All lists are sorted.
-struct Owner<'a> {
-    verbs: Vec<&'a str>,
-    groups: Vec<&'a str>,
-    resources: Vec<&'a str>,
-    names: Vec<&'a str>,
-    paths: Vec<&'a str>,
-    /// Prefixes of paths, sorted. No prefix begins with another one, so the only one that a path can begin
-    /// with is the last that sorts at the path or before it.
-    stems: Vec<&'a str>,
-}
-
-impl<'a> Owners<'a> {
-    /// Each rule counts once, however many roles have it.
-    async fn new(rules: impl Iterator<Item = &'a Rule>, work: &mut Work) -> Self {
-        let mut owners = Owners { whole: HashSet::new(), prepared: Vec::new() };
-        for rule in rules.map(Rule::policy) {
-            if !work.take(1 + rule.values()) {
-                break;
-            }
-            if owners.whole.insert(rule) {
-                owners.prepared.push(Owner::new(rule));
-            }
-            work.pause().await;
-        }
-        owners
+    async fn take_entry(&mut self, entry: &str) -> bool {
+        self.take(1 + entry.len() / STEP_BYTES).await
     }
+}
 
-    /// Whether one of them includes a rule as a whole.
-    async fn cover(&self, wanted: &PolicyRule, work: &mut Work) -> bool {
-        if self.whole.contains(wanted) {
-            return true;
-        }
-        for owner in &self.prepared {
-            if !work.take(1) {
+/// Whether one rule of these roles includes a rule as a whole.
+async fn cover(owned: &[Near<'_>], about: Digest, wanted: &Distinct<'_>, work: &mut Work) -> bool {
+    for near in owned {
+        for rule in near.rules.rules() {
+            if !work.take(1).await {
                 return false;
             }
-            if owner.covers(wanted, &mut work.left) {
+            if rule.digest().overlaps(about) && covers(rule, wanted, work).await {
                 return true;
             }
-            work.pause().await;
         }
-        false
     }
+    false
 }
 
-impl<'a> Owner<'a> {
-    fn new(PolicyRule { verbs, groups, resources, names, paths }: &'a PolicyRule) -> Self {
-        let stems = paths.iter().filter(|path| path.ends_with('*')).map(|path| path.trim_end_matches('*'));
-        let mut stems = sorted(stems);
-        stems.dedup_by(|next, kept| next.starts_with(*kept));
-        let [verbs, groups, resources, names, paths] =
-            [verbs, groups, resources, names, paths].map(|list| sorted(list.iter().map(String::as_str)));
-        Owner { verbs, groups, resources, names, paths, stems }
-    }
-
-    /// Whether it includes a rule as a whole.
-    fn covers(&self, wanted: &PolicyRule, lookups: &mut usize) -> bool {
-        let mut all = |list: &[String], has: &dyn Fn(&str) -> bool| {
-            list.iter().all(|entry| {
-                let left = lookups.checked_sub(1);
-                left.inspect(|left| *lookups = *left).is_some() && has(entry)
-            })
-        };
-        all(&wanted.verbs, &|verb| has(&self.verbs, verb) || has(&self.verbs, "*"))
-            && all(&wanted.groups, &|group| has(&self.groups, group) || has(&self.groups, "*"))
-            && all(&wanted.resources, &|resource| self.covers_resource(resource))
-            && all(&wanted.paths, &|path| self.covers_path(path))
-            && match (self.names.is_empty(), wanted.names.as_slice()) {
-                (true, _) => true,
-                (false, []) => false,
-                (false, names) => all(names, &|name| has(&self.names, name)),
-            }
-    }
-
-    fn covers_resource(&self, wanted: &str) -> bool {
-        let of_every = |(_, subresource): (&str, &str)| has(&self.resources, &format!("*/{subresource}"));
-        has(&self.resources, wanted)
-            || has(&self.resources, "*")
-            || wanted.split_once('/').is_some_and(of_every)
-    }
-
-    fn covers_path(&self, wanted: &str) -> bool {
-        let behind = self.stems.partition_point(|stem| *stem <= wanted);
-        let stem = behind.checked_sub(1).and_then(|last| self.stems.get(last));
-        has(&self.paths, wanted) || stem.is_some_and(|stem| wanted.starts_with(stem))
-    }
+async fn covers(rule: &Rule, wanted: &Distinct<'_>, work: &mut Work) -> bool {
+    let PolicyRule { verbs, groups, resources, names, paths } = rule.policy();
+    all(&wanted.verbs, verbs, has, work).await
+        && all(&wanted.groups, groups, has, work).await
+        && all(&wanted.resources, resources, has_resource, work).await
+        && (names.is_empty() || !wanted.names.is_empty() && all(&wanted.names, names, is_in, work).await)
+        && cover_paths(paths, &wanted.paths, work).await
 }
 
-fn sorted<'a>(list: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut list: Vec<&str> = list.collect();
-    list.sort_unstable();
-    list.dedup();
-    list
+/// Whether the entries of a list all have what is wanted.
+async fn all(
+    wanted: &[&str],
+    list: &[String],
+    has: fn(&HashSet<&str>, &str) -> bool,
+    work: &mut Work,
+) -> bool {
+    if wanted.is_empty() {
+        return true;
+    }
+    // Mostly it is so, and nothing need be made.
+    work.take(list.len() / PASSED).await;
+    if list.len() < wanted.len() && !list.iter().any(|entry| entry.contains('*')) {
+        return false;
+    }
+    let mut set = HashSet::new();
+    for entry in list {
+        if !work.take_entry(entry).await {
+            return false;
+        }
+        set.insert(entry.as_str());
+    }
+    for entry in wanted {
+        if !work.take_entry(entry).await || !has(&set, entry) {
+            return false;
+        }
+    }
+    true
 }
 
-fn has(sorted: &[&str], wanted: &str) -> bool {
-    sorted.binary_search(&wanted).is_ok()
+fn is_in(set: &HashSet<&str>, wanted: &str) -> bool {
+    set.contains(wanted)
+}
+
+fn has(set: &HashSet<&str>, wanted: &str) -> bool {
+    set.contains(wanted) || set.contains("*")
+}
+
+fn has_resource(set: &HashSet<&str>, wanted: &str) -> bool {
+    let of_every = |(_, subresource): (&str, &str)| set.contains(&*format!("*/{subresource}"));
+    has(set, wanted) || wanted.split_once('/').is_some_and(of_every)
+}
+
+async fn cover_paths(paths: &[String], wanted: &[&str], work: &mut Work) -> bool {
+    if wanted.is_empty() {
+        return true;
+    }
+    let (mut whole, mut stems) = (HashSet::new(), BTreeSet::new());
+    for path in paths {
+        if !work.take_entry(path).await {
+            return false;
+        }
+        whole.insert(path.as_str());
+        if path.ends_with('*') {
+            stems.insert(path.trim_end_matches('*'));
+        }
+    }
+    without_longer(&mut stems);
+    for path in wanted {
+        if !work.take_entry(path).await {
+            return false;
+        }
+        // No stem begins with another one, so the only one that a path can begin with is the last that sorts
+        // at the path or before it.
+        let stem = stems.range(..=*path).next_back();
+        if !whole.contains(path) && !stem.is_some_and(|stem| path.starts_with(stem)) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Removes the stems that begin with another one.
+fn without_longer(stems: &mut BTreeSet<&str>) {
+    let mut kept: Option<&str> = None;
+    stems.retain(|stem| {
+        let is_longer = kept.is_some_and(|kept| stem.starts_with(kept));
+        if !is_longer {
+            kept = Some(stem);
+        }
+        !is_longer
+    });
 }
 
 /// The rule with each entry of a list once, where it first stands.
-fn without_repeats(PolicyRule { verbs, groups, resources, names, paths }: &PolicyRule) -> PolicyRule {
-    let once = |list: &[String]| {
-        let mut seen = HashSet::new();
-        list.iter().filter(|entry| seen.insert(*entry)).cloned().collect::<Vec<_>>()
-    };
-    PolicyRule {
-        verbs: once(verbs),
-        groups: once(groups),
-        resources: once(resources),
-        names: once(names),
-        paths: once(paths),
+async fn distinct<'w>(rule: &'w PolicyRule, work: &mut Work) -> Distinct<'w> {
+    let PolicyRule { verbs, groups, resources, names, paths } = rule;
+    Distinct {
+        verbs: once(verbs, work).await,
+        groups: once(groups, work).await,
+        resources: once(resources, work).await,
+        names: once(names, work).await,
+        paths: once(paths, work).await,
     }
 }
 
-fn count_of_parts(rule: &PolicyRule) -> usize {
-    let PolicyRule { verbs, groups, resources, names, paths } = rule;
-    let lengths = [groups.len(), resources.len(), names.len().max(1)];
-    let of_resources = lengths.into_iter().fold(1, usize::saturating_mul);
-    verbs.len().saturating_mul(of_resources.saturating_add(paths.len()))
-}
-
-/// The smallest permissions of a rule. An empty list of names stays empty, as it means all.
-fn parts_of(rule: &PolicyRule) -> impl Iterator<Item = PolicyRule> {
-    let PolicyRule { verbs, groups, resources, names, paths } = rule;
-    let any_name = [None];
-    let names: Vec<Option<&String>> =
-        if names.is_empty() { any_name.to_vec() } else { names.iter().map(Some).collect() };
-    verbs.iter().flat_map(move |verb| {
-        let names = names.clone();
-        let of_resources = groups.iter().flat_map(move |group| {
-            let names = names.clone();
-            resources.iter().flat_map(move |resource| {
-                names.clone().into_iter().map(move |name| PolicyRule {
-                    verbs: vec![verb.clone()],
-                    groups: vec![group.clone()],
-                    resources: vec![resource.clone()],
-                    names: name.into_iter().cloned().collect(),
-                    paths: Vec::new(),
-                })
-            })
-        });
-        let of_paths = paths.iter().map(|path| PolicyRule {
-            verbs: vec![verb.clone()],
-            paths: vec![path.clone()],
-            ..PolicyRule::default()
-        });
-        of_resources.chain(of_paths)
-    })
+async fn once<'w>(list: &'w [String], work: &mut Work) -> Vec<&'w str> {
+    let (mut seen, mut once) = (HashSet::new(), Vec::new());
+    for entry in list {
+        work.take_entry(entry).await;
+        if seen.insert(entry.as_str()) {
+            once.push(entry.as_str());
+        }
+    }
+    once
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::{Duration, Instant};
-
-    use super::*;
-    use crate::rbac::refusal::{compact, shown};
-
-    fn list(text: &str) -> Vec<String> {
-        text.split_whitespace().map(|word| if word == "-" { "" } else { word }.to_owned()).collect()
-    }
-
-    /// Verbs, groups, resources and names; `-` is the core group.
-    fn rule(verbs: &str, groups: &str, resources: &str, names: &str) -> PolicyRule {
-        PolicyRule {
-            verbs: list(verbs),
-            groups: list(groups),
-            resources: list(resources),
-            names: list(names),
-            paths: Vec::new(),
-        }
-    }
-
-    fn paths(verbs: &str, paths: &str) -> PolicyRule {
-        PolicyRule { verbs: list(verbs), paths: list(paths), ..PolicyRule::default() }
-    }
-
-    fn missing(owned: &[&PolicyRule], wanted: &[PolicyRule]) -> Vec<PolicyRule> {
-        let owned: Vec<Rule> = owned.iter().map(|rule| Rule::new((*rule).clone())).collect();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(super::missing(&owned, wanted))
-    }
-
-    fn lacking(owned: &[PolicyRule], wanted: &[PolicyRule]) -> Vec<String> {
-        let owned: Vec<&PolicyRule> = owned.iter().collect();
-        compact(missing(&owned, wanted)).iter().map(shown).collect()
-    }
-
-    #[test]
-    fn several_rules_together_may_cover_one() {
-        let owned = [
-            rule("get list", "-", "pods", ""),
-            rule("watch", "-", "*", ""),
-            rule("get", "apps", "*/scale", ""),
-            rule("*", "batch", "jobs", "one two"),
-            paths("get", "/api/* /version"),
-        ];
-        for (wanted, expected) in [
-            (rule("get list watch", "-", "pods", ""), vec![]),
-            (rule("get", "-", "pods", "a"), vec![]),
-            (
-                rule("get delete", "-", "pods secrets", ""),
-                vec![
-                    r#"{APIGroups:[""], Resources:["pods"], Verbs:["delete"]}"#,
-                    r#"{APIGroups:[""], Resources:["secrets"], Verbs:["get" "delete"]}"#,
-                ],
-            ),
-            (rule("get", "apps", "daemonsets/scale", ""), vec![]),
-            (
-                rule("get", "apps", "daemonsets", ""),
-                vec![r#"{APIGroups:["apps"], Resources:["daemonsets"], Verbs:["get"]}"#],
-            ),
-            (rule("patch", "batch", "jobs", "two one"), vec![]),
-            (
-                rule("patch", "batch", "jobs", "one three"),
-                vec![
-                    r#"{APIGroups:["batch"], Resources:["jobs"], ResourceNames:["three"], Verbs:["patch"]}"#,
-                ],
-            ),
-            // A rule that is limited to names does not cover one for all names.
-            (
-                rule("get", "batch", "jobs", ""),
-                vec![r#"{APIGroups:["batch"], Resources:["jobs"], Verbs:["get"]}"#],
-            ),
-            (rule("*", "-", "pods", ""), vec![r#"{APIGroups:[""], Resources:["pods"], Verbs:["*"]}"#]),
-            (rule("watch", "-", "*", ""), vec![]),
-            (rule("watch", "*", "*", ""), vec![r#"{APIGroups:["*"], Resources:["*"], Verbs:["watch"]}"#]),
-            (paths("get", "/api/v1 /api/* /version"), vec![]),
-            (
-                paths("get", "/api /*"),
-                vec![
-                    r#"{NonResourceURLs:["/api"], Verbs:["get"]}"#,
-                    r#"{NonResourceURLs:["/*"], Verbs:["get"]}"#,
-                ],
-            ),
-        ] {
-            assert_eq!(lacking(&owned, std::slice::from_ref(&wanted)), expected, "{wanted:?}");
-        }
-    }
-
-    /// A role of a few kilobytes has 10^9 permissions.
-    #[test]
-    fn a_rule_with_too_many_permissions_is_compared_whole() {
-        let many = |letter: &str| (0..1000).map(|n| format!("{letter}{n}")).collect::<Vec<_>>();
-        let huge =
-            PolicyRule { verbs: many("v"), groups: many("g"), resources: many("r"), ..PolicyRule::default() };
-        let all = rule("*", "*", "*", "");
-        let wanted = [huge.clone()];
-        assert!(missing(&[&all], &wanted).is_empty());
-        let half = rule("*", "*", "r1", "");
-        assert_eq!(missing(&[&half], &wanted), wanted);
-        // What comes after it is still taken apart.
-        let small = rule("get list", "-", "pods", "");
-        let reader = rule("get", "-", "pods", "");
-        assert_eq!(missing(&[&reader], &[huge.clone(), small]), [huge, rule("list", "-", "pods", "")]);
-    }
-
-    #[test]
-    fn long_lists_are_compared_fast() {
-        let verbs = |count: usize, last: &str| {
-            let mut verbs = vec!["list".to_owned(); count];
-            verbs.push(last.to_owned());
-            verbs
-        };
-        let paths = |prefix: &str| (0..50_000).map(|n| format!("{prefix}{n}/*")).collect();
-        let resources = |word: &str| (0..50_000).map(|n| format!("{word}{n}")).collect();
-        let owner = PolicyRule {
-            verbs: verbs(100_000, "get"),
-            paths: paths("/a"),
-            groups: list("-"),
-            resources: resources("r"),
-            ..PolicyRule::default()
-        };
-        let wanted = PolicyRule {
-            verbs: vec!["get".to_owned(); 100_000],
-            paths: (0..50_000).rev().map(|n| format!("/a{n}/b")).collect(),
-            ..PolicyRule::default()
-        };
-        let foreign = PolicyRule { resources: resources("s"), groups: list("-"), ..wanted.clone() };
-        let began = Instant::now();
-        assert!(missing(&[&owner], &[wanted]).is_empty());
-        let foreign = [foreign];
-        assert_eq!(missing(&[&owner], &foreign).len(), 50_000);
-        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    }
-
-    #[tokio::test]
-    async fn what_is_sorted_and_looked_up_is_counted() {
-        let owned = [Rule::new(rule("get", "*", "*/log", ""))];
-        let wanted = rule("get", "-", "a/log b/log", "");
-        // Four to prepare the owner, five to look.
-        for (allowed, left, is_covered) in
-            [(3, 0, false), (4, 0, false), (8, 0, false), (9, 0, true), (10, 1, true)]
-        {
-            let mut work = Work::new(allowed);
-            let owners = Owners::new(owned.iter(), &mut work).await;
-            let covered = owners.cover(&wanted, &mut work).await;
-            assert_eq!((covered, work.left), (is_covered, left), "{allowed}");
-        }
-    }
-
-    /// Each rule is found as it stands; to compare it with all others would be too much.
-    #[test]
-    fn a_long_role_is_given_away_by_whoever_has_it() {
-        let role: Vec<_> = (0..9_000).map(|n| rule("get", "-", "configmaps", &format!("n{n}"))).collect();
-        let owned: Vec<&PolicyRule> = role.iter().collect();
-        assert_eq!(missing(&owned, &role), []);
-    }
-
-    #[tokio::test]
-    async fn others_go_on_while_much_is_compared() {
-        let role = |letter: &str| -> Vec<_> {
-            (0..1_000).map(|n| rule("get", "-", "configmaps", &format!("{letter}{n}"))).collect()
-        };
-        let owned: Vec<Rule> = role("a").into_iter().map(Rule::new).collect();
-        let turns = std::cell::Cell::new(0);
-        let others = async {
-            loop {
-                turns.set(turns.get() + 1);
-                yield_now().await;
-            }
-        };
-        let wanted = role("b");
-        tokio::select! {
-            biased;
-            missing = super::missing(&owned, &wanted) => assert_eq!(missing.len(), 1_000),
-            () = others => unreachable!("it has no end"),
-        }
-        assert!(turns.get() > 50, "{turns:?}");
-    }
-
-    #[test]
-    fn a_path_is_covered_by_the_beginning_of_any_pattern() {
-        let owned = [paths("get", "/a/* /a/b/* /a/bc /b* /c** /d")];
-        for (path, is_covered) in [
-            ("/a/", true),
-            ("/a/b", true),
-            ("/a/zz", true),
-            ("/a", false),
-            ("/b", true),
-            ("/bb", true),
-            ("/c1", true),
-            ("/c*", true),
-            ("/d", true),
-            ("/d/", false),
-            ("/", false),
-        ] {
-            assert_eq!(lacking(&owned, &[paths("get", path)]).is_empty(), is_covered, "{path}");
-        }
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@
 //! makes no copy and needs no memory.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
@@ -66,25 +67,41 @@ impl Index {
         self.roles.set(name, role);
     }
 
-    /// Puts a binding in place of the one of that name, or removes it.
+    /// Puts a binding in place of the one of that name, or removes it. Only what differs is changed: a short
+    /// patch of a long list of subjects takes little time.
     pub fn set_binding(&mut self, name: &PolicyName, binding: Option<Binding>) {
-        if let Some((old, role)) = self.bindings.remove(name) {
-            for subject in &old.subjects {
-                self.revoke(name, role, subject);
+        if self.bindings.get(name).map(|(old, _)| old) == binding.as_ref() {
+            return;
+        }
+        let old = self.bindings.remove(name);
+        let new = binding.map(|new| (self.roles.acquire(&new.role), new));
+        let is_of_same_role = matches!((&old, &new), (Some((_, old)), Some((new, _))) if old == new);
+        let before = old.as_ref().map(|(old, _)| places(old)).unwrap_or_default();
+        let after = new.as_ref().map(|(_, new)| places(new)).unwrap_or_default();
+        let is_in = |other: &Places<'_>, place: &Place<'_>, subject: &Subject| {
+            is_of_same_role && other.get(place).is_some_and(|other| *other == subject)
+        };
+        if let Some((_, role)) = &old {
+            for (place, subject) in &before {
+                if !is_in(&after, place, subject) {
+                    self.revoke(name, *role, place);
+                }
             }
-            self.roles.release(role);
+            self.roles.release(*role);
         }
-        let Some(binding) = binding else { return };
-        let role = self.roles.acquire(&binding.role);
-        let shared_name: Arc<str> = name.name.as_str().into();
-        // A subject that is named again gets nothing more, and would take a place in a list each time.
-        let mut seen = BTreeSet::new();
-        for subject in binding.subjects.iter().filter(|subject| seen.insert(*subject)) {
-            let reason = reason(name, &binding.role, subject).into();
-            let grant = Grant { binding: Arc::clone(&shared_name), role, reason };
-            self.grants_mut(subject).add(&name.namespace, grant);
+        if let Some((role, binding)) = &new {
+            let shared_name: Arc<str> = name.name.as_str().into();
+            for (place, subject) in &after {
+                if !is_in(&before, place, subject) {
+                    let reason = reason(name, &binding.role, subject).into();
+                    let grant = Grant { binding: Arc::clone(&shared_name), role: *role, reason };
+                    self.grants_mut(place).add(&name.namespace, grant);
+                }
+            }
         }
-        self.bindings.insert(name.clone(), (binding, role));
+        if let Some((role, new)) = new {
+            self.bindings.insert(name.clone(), (new, role));
+        }
     }
 
     /// Decides about a request.
@@ -182,30 +199,48 @@ impl Index {
         self.users.get(user.name.as_str()).into_iter().chain(groups)
     }
 
-    fn grants_mut(&mut self, subject: &Subject) -> &mut Grants {
-        let (map, key) = self.place(subject);
-        map.entry(key).or_default()
+    fn grants_mut(&mut self, Place { is_group, name }: &Place<'_>) -> &mut Grants {
+        let map = if *is_group { &mut self.groups } else { &mut self.users };
+        map.entry((&**name).into()).or_default()
     }
 
-    fn revoke(&mut self, binding: &PolicyName, role: RoleId, subject: &Subject) {
-        let (map, key) = self.place(subject);
-        let Some(grants) = map.get_mut(&key) else { return };
+    fn revoke(&mut self, binding: &PolicyName, role: RoleId, Place { is_group, name }: &Place<'_>) {
+        let map = if *is_group { &mut self.groups } else { &mut self.users };
+        let Some(grants) = map.get_mut(&**name) else { return };
         grants.remove(&binding.namespace, role, &binding.name);
         if grants.is_empty() {
-            map.remove(&key);
+            map.remove(&**name);
         }
     }
+}
 
-    /// Where the grants of a subject are. A service account is the user of its name.
-    fn place(&mut self, subject: &Subject) -> (&mut HashMap<Box<str>, Grants>, Box<str>) {
-        match subject {
-            Subject::User(name) => (&mut self.users, name.as_str().into()),
-            Subject::Group(name) => (&mut self.groups, name.as_str().into()),
-            Subject::ServiceAccount { namespace, name } => {
-                (&mut self.users, service_account::user_name(namespace, name).into())
-            }
-        }
+/// Where the grants of a subject are. A service account is the user of its name.
+#[derive(PartialEq, Eq, Hash)]
+struct Place<'a> {
+    is_group: bool,
+    name: Cow<'a, str>,
+}
+
+/// The subjects of a binding, each with its place. One that is named again gets nothing more.
+type Places<'a> = HashMap<Place<'a>, &'a Subject>;
+
+fn places(binding: &Binding) -> Places<'_> {
+    let mut places = HashMap::with_capacity(binding.subjects.len());
+    for subject in &binding.subjects {
+        places.entry(place(subject)).or_insert(subject);
     }
+    places
+}
+
+fn place(subject: &Subject) -> Place<'_> {
+    let (is_group, name) = match subject {
+        Subject::User(name) => (false, name.into()),
+        Subject::Group(name) => (true, name.into()),
+        Subject::ServiceAccount { namespace, name } => {
+            (false, service_account::user_name(namespace, name).into())
+        }
+    };
+    Place { is_group, name }
 }
 
 #[cfg(test)]
@@ -283,6 +318,26 @@ mod tests {
         assert_eq!(grants.len(), 4, "three, and the counts: {grants:?}");
         index.set_binding(&name, None);
         assert_eq!(index.listing(), ["0 subjects, 0 roles"]);
+    }
+
+    #[test]
+    fn only_the_subjects_that_differ_are_changed() {
+        let (mut index, name) = (Index::new("rbac.example.io"), PolicyName::namespaced("n", "b"));
+        let mut set = |role: &str, users: &[&str]| {
+            let subjects = users.iter().map(|user| Subject::User((*user).to_owned())).collect();
+            let binding = Binding { role: PolicyName::of_cluster(role), subjects };
+            index.set_binding(&name, Some(binding));
+            let reason = |user: &str| Arc::clone(&index.users[user].local("n")[0].reason);
+            (index.users.len(), reason("a"), reason(users[users.len() - 1]))
+        };
+        let (_, a, b) = set("r", &["a", "b"]);
+        let (users, still_a, c) = set("r", &["a", "c"]);
+        assert!(users == 2 && Arc::ptr_eq(&a, &still_a) && b != c);
+        let (users, still_a, still_c) = set("r", &["a", "b", "c"]);
+        assert!(users == 3 && Arc::ptr_eq(&a, &still_a) && Arc::ptr_eq(&c, &still_c));
+        let (users, other_a, _) = set("s", &["a"]);
+        assert!(users == 1 && a != other_a, "{other_a}");
+        assert_eq!(index.listing().first().unwrap(), "1 subjects, 1 roles");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use super::{policy::PolicyRule, rule::Rule};
+use super::{permission::Permission, policy::PolicyRule, rule::Rule};
 use crate::authorizer::ResourceTarget;
 
 /// See the module. It belongs to the rules that it was made of.
@@ -66,16 +66,39 @@ impl Lookup {
 
     /// Whether one of the rules allows a request for a resource.
     pub(super) fn allows(&self, rules: &[Rule], verb: &str, target: &ResourceTarget<'_>) -> bool {
-        let Lookup { verbs, groups, resources, names, unnamed } = self;
         let (own, of_every) = match target.subresource {
             "" => ([target.resource, "", ""], None),
-            sub => ([target.resource, "/", sub], resources.find(rules, ["*", "/", sub])),
+            sub => ([target.resource, "/", sub], Some(["*", "/", sub])),
         };
+        let named = self.names.find(rules, whole(target.name));
+        self.has(rules, verb, target.group, own, of_every, named)
+    }
+
+    /// Whether one of the rules includes a permission for a resource.
+    pub(super) fn includes(&self, rules: &[Rule], permission: &Permission<'_>) -> bool {
+        let Permission::Resource { verb, group, resource, name } = *permission else { return false };
+        let of_every = resource.split_once('/').map(|(_, sub)| ["*", "/", sub]);
+        let named = name.and_then(|name| self.names.find(rules, whole(name)));
+        self.has(rules, verb, group, whole(resource), of_every, named)
+    }
+
+    /// Whether a rule has all of these, and is about all names or in the set of those that are `named`.
+    fn has(
+        &self,
+        rules: &[Rule],
+        verb: &str,
+        group: &str,
+        own: [&str; 3],
+        of_every: Option<[&str; 3]>,
+        named: Option<&Set>,
+    ) -> bool {
+        let Lookup { verbs, groups, resources, unnamed, .. } = self;
+        let of_every = of_every.and_then(|of_every| resources.find(rules, of_every));
         let unions: [Union<'_>; 4] = [
             [verbs.find(rules, whole(verb)), verbs.find(rules, whole("*")), None],
-            [groups.find(rules, whole(target.group)), groups.find(rules, whole("*")), None],
+            [groups.find(rules, whole(group)), groups.find(rules, whole("*")), None],
             [resources.find(rules, own), resources.find(rules, whole("*")), of_every],
-            [names.find(rules, whole(target.name)), unnamed.as_ref(), None],
+            [named, unnamed.as_ref(), None],
         ];
         // The shortest one says where to look.
         let Some(shortest) = unions.iter().min_by_key(|union| length(union)) else { return false };
@@ -218,7 +241,7 @@ mod tests {
                 let (verb, group, full) = (pick(VERBS), pick(GROUPS), pick(RESOURCES));
                 let (resource, subresource) = full.split_once('/').unwrap_or((full, ""));
                 let named = format!("n{}", random.random_range(0..30));
-                let name = if count > 3 { &named } else { NAMES[random.random_range(0..NAMES.len())] };
+                let name: &str = if count > 3 { &named } else { NAMES[random.random_range(0..NAMES.len())] };
                 let target =
                     ResourceTarget { group, resource, subresource, name, ..ResourceTarget::default() };
                 let attributes = Attributes { user: &user, verb, target: Target::Resource(target) };
@@ -227,6 +250,10 @@ mod tests {
                 answers[usize::from(expected)] += 1;
                 let shown: Vec<_> = rules.iter().map(Rule::policy).take(10).collect();
                 assert_eq!(lookup.allows(&rules, verb, &target), expected, "{verb} {target:?} {shown:?}");
+                let name = random.random_bool(0.8).then_some(name);
+                let permission = Permission::Resource { verb, group, resource: full, name };
+                let expected = rules.iter().any(|rule| rule.includes(&permission));
+                assert_eq!(lookup.includes(&rules, &permission), expected, "{permission:?} {shown:?}");
             }
         }
         assert!(answers.iter().all(|count| *count > 500), "{answers:?}");

@@ -1,26 +1,32 @@
 //! The message to somebody who gives away what they do not have.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    fmt::Write as _,
+};
 
-use super::policy::PolicyRule;
+use super::{
+    permission::{Missing, Permission},
+    policy::PolicyRule,
+};
 
 /// The longest list of permissions in a message, in bytes.
 const MAX_SHOWN: usize = 16 * 1024;
 
 /// The message to a user who lacks permissions that they want to give away. `problems` are roles of the user
 /// that could not be found.
-pub fn refusal(name: &str, groups: &[String], missing: Vec<PolicyRule>, problems: &[String]) -> String {
-    let shown: BTreeSet<String> = compact(missing).iter().map(shown).collect();
-    let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
-    let mut shown = shown.join("\n");
-    if shown.len() > MAX_SHOWN {
+pub fn refusal(name: &str, groups: &[String], missing: &Missing<'_>, problems: &[String]) -> String {
+    let lines: BTreeSet<String> = lines(missing).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let mut shown = lines.join("\n");
+    if shown.len() > MAX_SHOWN || missing.is_full() {
         shown.truncate(shown.floor_char_boundary(MAX_SHOWN));
         shown.push_str("...");
     }
-    let mut message = format!(
-        "user {name:?} (groups={}) is attempting to grant RBAC permissions not currently held:\n{shown}",
-        quoted(groups),
-    );
+    let mut message = format!("user {name:?} (groups=");
+    push_quoted(&mut message, groups);
+    message.push_str(") is attempting to grant RBAC permissions not currently held:\n");
+    message.push_str(&shown);
     if !problems.is_empty() {
         message.push_str("; resolution errors: [");
         message.push_str(&problems.join(" "));
@@ -29,56 +35,60 @@ pub fn refusal(name: &str, groups: &[String], missing: Vec<PolicyRule>, problems
     message
 }
 
-/// Puts rules together that differ in their verbs alone and are about one resource.
-pub(super) fn compact(rules: Vec<PolicyRule>) -> Vec<PolicyRule> {
-    /// A group, a resource and at most one name.
-    type About = (String, String, Vec<String>);
-    /// In the order in which they came, and for looking up.
-    type Verbs = (Vec<String>, HashSet<String>);
-    let mut compacted = Vec::new();
-    let mut simple: BTreeMap<About, Verbs> = BTreeMap::new();
-    for rule in rules {
-        let is_simple = rule.groups.len() == 1 && rule.resources.len() == 1 && rule.names.len() <= 1;
-        if !is_simple || !rule.paths.is_empty() {
-            compacted.push(rule);
-            continue;
-        }
-        let PolicyRule { verbs, mut groups, mut resources, names, .. } = rule;
-        let key = (groups.remove(0), resources.remove(0), names);
-        let (in_order, known) = simple.entry(key).or_default();
-        for verb in verbs {
-            if known.insert(verb.clone()) {
-                in_order.push(verb);
+/// What is missing as messages show it, a line for each resource with all verbs:
+/// `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`.
+pub(super) fn lines(missing: &Missing<'_>) -> impl Iterator<Item = String> {
+    let mut verbs: BTreeMap<(&str, &str, Option<&str>), Vec<&str>> = BTreeMap::new();
+    let (mut seen, mut paths) = (HashSet::new(), Vec::new());
+    for permission in missing.permissions.iter().filter(|permission| seen.insert(**permission)) {
+        match *permission {
+            Permission::Resource { verb, group, resource, name } => {
+                verbs.entry((group, resource, name)).or_default().push(verb);
             }
+            Permission::Path { verb, path } => paths.push(line([&[], &[], &[path], &[], &[verb]])),
         }
     }
-    compacted.extend(simple.into_iter().map(|((group, resource, names), (verbs, _))| PolicyRule {
-        verbs,
-        groups: vec![group],
-        resources: vec![resource],
-        names,
-        paths: Vec::new(),
-    }));
-    compacted
+    let of_resource = |((group, resource, name), verbs): ((&str, &str, Option<&str>), Vec<&str>)| {
+        line([&[group], &[resource], &[], name.as_slice(), &verbs])
+    };
+    let of_rule = |rule: &&PolicyRule| {
+        let PolicyRule { verbs, groups, resources, names, paths } = *rule;
+        line([groups, resources, paths, names, verbs])
+    };
+    let whole = missing.whole.iter().map(of_rule);
+    whole.chain(paths).chain(verbs.into_iter().map(of_resource))
 }
 
-/// A rule as messages show it: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`.
-pub(super) fn shown(rule: &PolicyRule) -> String {
-    let fields = [
-        ("APIGroups", &rule.groups),
-        ("Resources", &rule.resources),
-        ("NonResourceURLs", &rule.paths),
-        ("ResourceNames", &rule.names),
-        ("Verbs", &rule.verbs),
-    ];
-    let filled = fields.iter().filter(|(_, list)| !list.is_empty());
-    let shown: Vec<String> = filled.map(|(name, list)| format!("{name}:{}", quoted(list))).collect();
-    format!("{{{}}}", shown.join(", "))
+/// A rule in one line.
+fn line<T: AsRef<str>>(lists: [&[T]; 5]) -> String {
+    const NAMES: [&str; 5] = ["APIGroups", "Resources", "NonResourceURLs", "ResourceNames", "Verbs"];
+    let mut line = "{".to_owned();
+    for (name, list) in NAMES.into_iter().zip(lists).filter(|(_, list)| !list.is_empty()) {
+        if line.len() > 1 {
+            line.push_str(", ");
+        }
+        line.push_str(name);
+        line.push(':');
+        push_quoted(&mut line, list);
+    }
+    line.push('}');
+    line
 }
 
-fn quoted(list: &[String]) -> String {
-    let quoted: Vec<String> = list.iter().map(|text| format!("{text:?}")).collect();
-    format!("[{}]", quoted.join(" "))
+/// Adds a list of texts. What would be cut off again is not written.
+fn push_quoted<T: AsRef<str>>(line: &mut String, list: &[T]) {
+    line.push('[');
+    for (number, text) in list.iter().map(T::as_ref).enumerate() {
+        if line.len() > MAX_SHOWN {
+            break;
+        }
+        if number > 0 {
+            line.push(' ');
+        }
+        let end = text.floor_char_boundary(MAX_SHOWN);
+        let _ = write!(line, "{:?}", &text[..end]);
+    }
+    line.push(']');
 }
 
 #[cfg(test)]
@@ -89,33 +99,44 @@ mod tests {
         text.split_whitespace().map(str::to_owned).collect()
     }
 
-    fn rule(verbs: &str, resources: &str) -> PolicyRule {
-        let groups = vec![String::new()];
-        PolicyRule { verbs: list(verbs), groups, resources: list(resources), ..PolicyRule::default() }
+    fn lacking<'w>(permissions: &[(&'w str, &'w str)]) -> Missing<'w> {
+        let mut missing = Missing::default();
+        for &(verb, resource) in permissions {
+            missing.add(Permission::Resource { verb, group: "", resource, name: None });
+        }
+        missing
     }
 
     #[test]
     fn the_message_lists_each_permission_once_in_order() {
-        let wanted = [rule("get", "pods"), rule("get", "pods"), rule("list", "a")];
-        let missing = wanted.to_vec();
+        let missing = lacking(&[("get", "pods"), ("watch", "pods"), ("get", "pods"), ("list", "a")]);
         let groups = list("devs system:authenticated");
         let message = "user \"bob\" (groups=[\"devs\" \"system:authenticated\"]) is attempting to grant RBAC \
              permissions not currently held:\n\
              {APIGroups:[\"\"], Resources:[\"a\"], Verbs:[\"list\"]}\n\
-             {APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"get\"]}";
-        assert_eq!(refusal("bob", &groups, missing.clone(), &[]), message);
+             {APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"get\" \"watch\"]}";
+        assert_eq!(refusal("bob", &groups, &missing, &[]), message);
         let problems = ["x not found".to_owned(), "y not found".to_owned()];
         assert_eq!(
-            refusal("bob", &groups, missing, &problems),
+            refusal("bob", &groups, &missing, &problems),
             format!("{message}; resolution errors: [x not found y not found]")
         );
     }
 
+    /// By its permissions, by a rule, and by single texts.
     #[test]
     fn a_long_message_is_cut() {
-        let verbs = (0..100_000).map(|n| format!("v{n}")).collect();
-        let wanted = PolicyRule { verbs, ..rule("", "pods") };
-        let message = refusal("bob", &[], vec![wanted], &[]);
-        assert!(message.len() < 2 * MAX_SHOWN && message.ends_with("..."), "{} bytes", message.len());
+        let verbs: Vec<String> = (0..100_000).map(|n| format!("v{n}")).collect();
+        let named: Vec<_> = verbs.iter().map(|verb| (verb.as_str(), "pods")).collect();
+        let rule = PolicyRule { verbs: verbs.clone(), groups: list("a"), ..PolicyRule::default() };
+        let long = "\u{1}".repeat(1_000_000);
+        let mut whole = Missing::default();
+        whole.add_whole(&rule);
+        for missing in [lacking(&named), whole, lacking(&[("get", &long)])] {
+            let message = refusal("bob", &[], &missing, &[]);
+            assert!(message.len() < 2 * MAX_SHOWN && message.ends_with("..."), "{} bytes", message.len());
+            let lines: usize = lines(&missing).map(|line| line.len()).sum();
+            assert!(lines < 2_000_000, "{lines}");
+        }
     }
 }

@@ -42,7 +42,7 @@ struct Slot {
 
 struct Stored {
     rules: Arc<RuleSet>,
-    /// Of all rules, here so that most requests need not look at these.
+    /// That of the rules, here so that most requests need not look at these.
     digest: Digest,
     /// Without its rules.
     source: Role,
@@ -115,11 +115,12 @@ impl Roles {
                 if old.source.labels == role.labels && old.source.aggregation == role.aggregation =>
             {
                 let (members, parts) = (std::mem::take(&mut old.members), std::mem::take(&mut old.parts));
-                *old = Stored { members, parts, ..Stored::new(role) };
+                *old = Stored { members, parts, ..Stored::new(role, Some(old)) };
             }
             (_, role) => {
                 let mut changed = self.unlink(id);
-                self.slots[id as usize].role = role.map(Stored::new);
+                let slot = &mut self.slots[id as usize];
+                slot.role = role.map(|role| Stored::new(role, slot.role.as_ref()));
                 changed.extend(self.link(id));
                 self.arrange(changed);
             }
@@ -247,9 +248,11 @@ impl Roles {
 }
 
 impl Stored {
-    fn new(source: Role) -> Self {
-        let mut source = source;
-        let rules = Arc::new(RuleSet::new(std::mem::take(&mut source.rules)));
+    /// Rules that stay are not prepared again: they may be many.
+    fn new(mut source: Role, old: Option<&Stored>) -> Self {
+        let rules = std::mem::take(&mut source.rules);
+        let old = old.filter(|old| old.rules.is_made_of(&rules)).map(|old| Arc::clone(&old.rules));
+        let rules = old.unwrap_or_else(|| Arc::new(RuleSet::new(rules)));
         let digest = rules.digest();
         Stored { rules, digest, source, members: BTreeSet::new(), parts: Vec::new() }
     }
@@ -260,5 +263,32 @@ impl Stored {
 
     fn allows(&self, question: &Question<'_>) -> bool {
         self.digest.may_match(question) && self.rules.allows(question)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rbac::policy::PolicyRule;
+
+    #[test]
+    fn rules_that_stay_are_not_prepared_again() {
+        let (mut roles, name) = (Roles::default(), PolicyName::of_cluster("r"));
+        let mut set = |verbs: &[&str], label: &str| {
+            let verb = |verb: &&str| PolicyRule { verbs: vec![(*verb).to_owned()], ..PolicyRule::default() };
+            let labels = [(label.to_owned(), String::new())].into();
+            roles.set(
+                &name,
+                Some(Role { rules: verbs.iter().map(verb).collect(), labels, aggregation: None }),
+            );
+            Arc::clone(roles.rules(roles.find(&name).unwrap()).next().unwrap().1)
+        };
+        let first = set(&["get", "list"], "a");
+        assert!(Arc::ptr_eq(&first, &set(&["get", "list"], "a")));
+        assert!(Arc::ptr_eq(&first, &set(&["get", "list"], "b")));
+        for verbs in [&["list", "get"][..], &["get"], &["get", "list", "list"]] {
+            let other = set(verbs, "b");
+            assert!(!Arc::ptr_eq(&first, &other) && other.rules().len() == verbs.len(), "{verbs:?}");
+        }
     }
 }

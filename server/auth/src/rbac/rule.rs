@@ -4,7 +4,7 @@
 //! bits, made of its verbs and its resources. What a request needs and these lack cannot match; the texts are
 //! compared only for the rest.
 
-use super::policy::PolicyRule;
+use super::{permission::Permission, policy::PolicyRule};
 use crate::authorizer::{Attributes, Target};
 
 /// Stands for everything in the lists of a rule.
@@ -57,6 +57,15 @@ impl Digest {
         });
         Digest { verbs, resources }
     }
+
+    /// What a permission is about.
+    pub fn of_permission(permission: &Permission<'_>) -> Self {
+        let (verb, resources) = match permission {
+            Permission::Resource { verb, resource, .. } => (verb, resource_bit(resource, "")),
+            Permission::Path { verb, .. } => (verb, PATH_BIT),
+        };
+        Digest { verbs: verb_bits(verb), resources }
+    }
 }
 
 impl Rule {
@@ -92,6 +101,28 @@ impl Rule {
                         && (names.is_empty() || names.iter().any(|name| name == target.name))
                 }
             }
+    }
+}
+
+impl Rule {
+    /// Whether it includes a permission.
+    pub fn includes(&self, permission: &Permission<'_>) -> bool {
+        let PolicyRule { verbs, groups, resources, names, paths } = &self.policy;
+        match *permission {
+            Permission::Path { verb, path } => {
+                has(verbs, verb) && paths.iter().any(|pattern| covers_path(pattern, path))
+            }
+            Permission::Resource { verb, group, resource, name } => {
+                let subresource = resource.split_once('/').map(|(_, subresource)| subresource);
+                let is_of_every =
+                    |pattern: &str| subresource.is_some() && pattern.strip_prefix("*/") == subresource;
+                let covers = |pattern: &String| pattern == resource || pattern == ALL || is_of_every(pattern);
+                has(verbs, verb)
+                    && has(groups, group)
+                    && resources.iter().any(covers)
+                    && (names.is_empty() || name.is_some_and(|name| names.iter().any(|own| own == name)))
+            }
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! The rules of a role, ready to be compared with requests.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use super::{
     lookup::Lookup,
+    permission::Permission,
     policy::PolicyRule,
     rule::{Digest, Question, Rule},
 };
@@ -13,10 +14,17 @@ use crate::authorizer::Target;
 /// memory and, as most of them are about other resources, no more time.
 const FEW: usize = 256;
 
+/// So many rules are looked at while a few values are compared.
+const RULES_AT_ONCE: usize = 4_096;
+
 /// See the module. It never changes, so whoever needs long keeps it and no lock.
 #[derive(Default)]
 pub(super) struct RuleSet {
     rules: Box<[Rule]>,
+    /// What all of them may match.
+    digest: Digest,
+    /// How many values they have.
+    values: usize,
     /// For many values.
     lookup: Option<Lookup>,
 }
@@ -30,12 +38,38 @@ impl RuleSet {
         let rules: Box<[Rule]> = rules.into_iter().map(Rule::new).collect();
         let values: usize = rules.iter().map(|rule| rule.policy().values()).sum();
         let lookup = (values > FEW).then(|| Lookup::new(&rules));
-        RuleSet { rules, lookup }
+        let digest = rules.iter().fold(Digest::default(), |all, rule| all.union(rule.digest()));
+        RuleSet { rules, digest, values, lookup }
+    }
+
+    /// Whether it has these rules, in this order.
+    pub(super) fn is_made_of(&self, rules: &[PolicyRule]) -> bool {
+        self.rules.iter().map(Rule::policy).eq(rules)
     }
 
     /// What all of them may match.
     pub(super) fn digest(&self) -> Digest {
-        self.rules.iter().fold(Digest::default(), |all, rule| all.union(rule.digest()))
+        self.digest
+    }
+
+    pub(super) fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// How much work it is to find a permission of this rule, where a few values are 1.
+    pub(super) fn weight(&self, rule: &PolicyRule) -> usize {
+        let is_looked_up = self.lookup.is_some() && rule.paths.is_empty();
+        1 + if is_looked_up { self.rules.len() / RULES_AT_ONCE } else { self.values / FEW }
+    }
+
+    /// Whether one of them includes a permission.
+    pub(super) fn includes(&self, permission: &Permission<'_>) -> bool {
+        let about = Digest::of_permission(permission);
+        match (&self.lookup, permission) {
+            _ if !self.digest.overlaps(about) => false,
+            (Some(lookup), Permission::Resource { .. }) => lookup.includes(&self.rules, permission),
+            _ => self.rules.iter().any(|rule| rule.digest().overlaps(about) && rule.includes(permission)),
+        }
     }
 
     /// Whether one of them allows the request.
@@ -50,12 +84,18 @@ impl RuleSet {
 impl SharedRules {
     /// Each of them. Those of one role may be equal to those of another one.
     pub fn iter(&self) -> impl Iterator<Item = &PolicyRule> {
-        self.prepared().map(Rule::policy)
+        self.sets().flat_map(RuleSet::rules).map(Rule::policy)
     }
 
-    /// The same with what they are about.
-    pub(super) fn prepared(&self) -> impl Iterator<Item = &Rule> {
-        self.0.iter().flat_map(|set| &set.rules)
+    /// Those of each role.
+    pub(super) fn sets(&self) -> impl Iterator<Item = &RuleSet> {
+        self.0.iter().map(Arc::as_ref)
+    }
+
+    /// Without the roles that are in `others` too.
+    pub(super) fn without(&self, others: &Self) -> Self {
+        let others: HashSet<*const RuleSet> = others.0.iter().map(Arc::as_ptr).collect();
+        SharedRules(self.0.iter().filter(|set| !others.contains(&Arc::as_ptr(set))).cloned().collect())
     }
 }
 

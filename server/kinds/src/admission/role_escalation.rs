@@ -114,8 +114,8 @@ impl RoleEscalation {
             let resource = ResourceName::of(write.resource);
             return Err(ApiError::NotFound { resource, name: role.name.clone() });
         };
-        let rules: Vec<&PolicyRule> = rules.iter().collect();
-        let granted = self.check_granted(write, rules).await;
+        let Write { user, resource, namespace, .. } = write;
+        let granted = self.rbac.check_role_granted(user, namespace, &rules, resource.def.plural).await;
         granted.map_err(|why| ApiError::not_admitted(write.resource, write.name, &why))
     }
 
@@ -123,7 +123,7 @@ impl RoleEscalation {
     async fn check_granted(
         &self,
         write: &Write<'_>,
-        rules: impl IntoIterator<Item = &PolicyRule> + Clone,
+        rules: impl IntoIterator<Item = &PolicyRule>,
     ) -> Result<(), String> {
         self.rbac.check_granted(write.user, write.namespace, rules, write.resource.def.plural).await
     }

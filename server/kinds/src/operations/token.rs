@@ -26,9 +26,13 @@ use orch_runtime::{
     resource_def::BodyKind,
     scalar::Time,
 };
+use orch_storage::Object;
 use serde_json::json;
 
-use crate::{name_parameter, sources::resource_of};
+use crate::{
+    name_parameter,
+    sources::{part_of, resource_of},
+};
 
 pub(crate) struct Token {
     tokens: Arc<TokenIssuer>,
@@ -160,7 +164,7 @@ fn bound(context: OperationContext<'_>, request: &TokenRequest) -> Result<Bound>
     let kind = bound_kind(reference)?;
     name_parameter::check(&reference.name)?;
     let bound = stored_object(context, kind, &reference.name)?;
-    let node = if kind == Kind::Pod { check_pod(context, &bound.tree)? } else { None };
+    let node = if kind == Kind::Pod { check_pod(context, &bound.pod)? } else { None };
     if !reference.uid.is_empty() && reference.uid != bound.named.uid {
         let cause = format!(
             "the UID in the bound object reference ({}) does not match the UID in record. \
@@ -174,20 +178,18 @@ fn bound(context: OperationContext<'_>, request: &TokenRequest) -> Result<Bound>
 }
 
 /// A pod has to run as the account. Returns the node that it runs on.
-fn check_pod(context: OperationContext<'_>, pod: &Tree) -> Result<Option<Named>> {
-    let text = |pointer: &str| pod.pointer(pointer).and_then(Tree::as_str).unwrap_or_default();
+fn check_pod(context: OperationContext<'_>, Pod { account: own, node }: &Pod) -> Result<Option<Named>> {
     let account = &*context.target.name;
-    if text("/spec/serviceAccountName") != account {
+    if own != account {
         return Err(ApiError::BadRequest(format!(
             "cannot bind token for serviceaccount \"{account}\" to pod running with different serviceaccount \
              name."
         )));
     }
-    let node = text("/spec/nodeName");
     Ok((!node.is_empty()).then(|| {
         // The node may have been deleted before its pods.
         stored_object(context, Kind::Node, node)
-            .map_or_else(|_| Named { name: node.to_owned(), uid: String::new() }, |node| node.named)
+            .map_or_else(|_| Named { name: node.clone(), uid: String::new() }, |node| node.named)
     }))
 }
 
@@ -211,17 +213,38 @@ fn bound_kind(reference: &BoundObjectReference) -> Result<Kind> {
 /// A stored object that a token names.
 struct Known {
     named: Named,
-    tree: Tree,
+    /// For a pod: the account that it runs as, and its node.
+    pod: Pod,
 }
 
-/// The object of that name; in the account's namespace, unless the kind has none.
+/// What a token says of a pod.
+#[derive(Clone, Default)]
+struct Pod {
+    account: String,
+    node: String,
+}
+
+/// The object of that name; in the account's namespace, unless the kind has none. It may be large, so it is
+/// read once for each state of it.
 fn stored_object(context: OperationContext<'_>, kind: Kind, name: &str) -> Result<Known> {
+    struct Remembered(Result<(String, Pod), String>);
     let OperationContext { cx, target, .. } = context;
     let resource = cx.core.catalog().served(resource_of(kind)).ok_or(ApiError::UnknownResource)?;
     let namespace = if kind == Kind::Node { "" } else { &*target.namespace };
-    let tree = cx.core.objects().find(resource, namespace, name)?.tree;
-    let uid = Meta::of(&tree).uid().to_owned();
-    Ok(Known { named: Named { name: name.to_owned(), uid }, tree })
+    let snapshot = cx.core.objects().snapshot(resource);
+    let object = snapshot.get(namespace, name).ok_or_else(|| ApiError::not_found(resource, name))?;
+    let Remembered(read) = object.memo(|object| Remembered(read(object)));
+    let (uid, pod) = read.clone().map_err(|error| stored::unreadable(resource, object, &error))?;
+    Ok(Known { named: Named { name: name.to_owned(), uid }, pod })
+}
+
+/// The uid of an object, and what a pod says.
+fn read(object: &Object) -> Result<(String, Pod), String> {
+    let paths: &[&[&str]] = &[&["metadata", "uid"], &["spec", "serviceAccountName"], &["spec", "nodeName"]];
+    let tree = part_of(object, paths)?;
+    let text = |pointer: &str| tree.pointer(pointer).and_then(Tree::as_str).unwrap_or_default().to_owned();
+    let pod = Pod { account: text("/spec/serviceAccountName"), node: text("/spec/nodeName") };
+    Ok((Meta::of(&tree).uid().to_owned(), pod))
 }
 
 /// The request with the token, and with the managed fields of what the client sent.

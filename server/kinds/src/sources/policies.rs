@@ -1,6 +1,6 @@
 //! Roles and bindings, for authorization.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use orch_api::rbac::v1::{
     AggregationRule, ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject,
@@ -11,8 +11,9 @@ use orch_auth::rbac::{
 };
 use orch_meta::meta::v1::LabelSelector;
 use orch_registry::{catalog::ServedResource, objects::Objects, stored};
-use orch_runtime::object::{Kind, typed_from_tree};
+use orch_runtime::object::Kind;
 use orch_storage::{EventKind, Following, Key, News, Object, Snapshot};
+use serde::{Deserialize, de::DeserializeOwned};
 
 /// Decides by the roles and bindings that are stored, from now on.
 pub fn rbac(objects: &Objects) -> Rbac {
@@ -33,10 +34,10 @@ struct Policies {
 impl Policies {
     fn begin(objects: &Objects) -> (Self, Vec<Change>) {
         let readers: [(_, Reader); 4] = [
-            (Role::RESOURCE, role::<Role>),
-            (ClusterRole::RESOURCE, role::<ClusterRole>),
-            (RoleBinding::RESOURCE, binding::<RoleBinding>),
-            (ClusterRoleBinding::RESOURCE, binding::<ClusterRoleBinding>),
+            (Role::RESOURCE, role),
+            (ClusterRole::RESOURCE, role),
+            (RoleBinding::RESOURCE, binding),
+            (ClusterRoleBinding::RESOURCE, binding),
         ];
         let served = |(def, reader)| Some((Arc::clone(objects.catalog().served(def)?), reader));
         let kinds: Vec<(Arc<ServedResource>, Reader)> = readers.into_iter().filter_map(served).collect();
@@ -75,74 +76,62 @@ impl PolicySource for Policies {
     }
 }
 
-/// The typed object; `None` for one that is damaged. It grants nothing.
-fn typed<T: Kind>(resource: &ServedResource, object: &Object) -> Option<T> {
-    let tree = stored::tree_of(resource, object).ok()?;
-    let read = typed_from_tree(tree);
+fn name_of(key: &Key) -> PolicyName {
+    PolicyName::namespaced(&*key.namespace, &*key.name)
+}
+
+/// The part of both kinds of roles that is judged.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct JudgedRole {
+    metadata: JudgedMetadata,
+    rules: Option<Vec<PolicyRule>>,
+    aggregation_rule: Option<AggregationRule>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct JudgedMetadata {
+    labels: Option<BTreeMap<String, String>>,
+}
+
+/// The same of both kinds of bindings.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct JudgedBinding {
+    role_ref: RoleRef,
+    subjects: Option<Vec<Subject>>,
+}
+
+/// What is judged, read without a tree of the whole: whoever asks next waits for it, and a short patch may
+/// have changed a large object. `None` for one that is damaged. It grants nothing.
+fn judged<T: DeserializeOwned>(resource: &ServedResource, object: &Object) -> Option<T> {
+    let bytes = stored::bytes_of(resource, object).ok()?;
+    let read = serde_json::from_slice(bytes);
     if let Err(error) = &read {
         tracing::warn!(key = %object.key(), %error, "it cannot be read and grants nothing");
     }
     read.ok()
 }
 
-fn name_of(key: &Key) -> PolicyName {
-    PolicyName::namespaced(&*key.namespace, &*key.name)
+fn role(key: &Key, resource: &ServedResource, object: Option<&Object>) -> Change {
+    let selectors = |rule: AggregationRule| rule.cluster_role_selectors.iter().map(selector).collect();
+    let policy = |role: JudgedRole| policy::Role {
+        rules: rules(role.rules),
+        labels: role.metadata.labels.unwrap_or_default(),
+        aggregation: role.aggregation_rule.map(selectors),
+    };
+    Change::Role(name_of(key), object.and_then(|object| judged(resource, object)).map(policy))
 }
 
-fn role<T: AnyRole>(key: &Key, resource: &ServedResource, object: Option<&Object>) -> Change {
-    let role = object.and_then(|object| typed::<T>(resource, object));
-    Change::Role(name_of(key), role.map(AnyRole::into_policy))
-}
-
-fn binding<T: AnyBinding>(key: &Key, resource: &ServedResource, object: Option<&Object>) -> Change {
-    let binding = object.and_then(|object| typed::<T>(resource, object));
-    Change::Binding(name_of(key), binding.map(|binding| binding.into_policy(&key.namespace)))
-}
-
-/// What both kinds of roles have.
-pub(crate) trait AnyRole: Kind {
-    /// As authorization judges it.
-    fn into_policy(self) -> policy::Role;
-}
-
-impl AnyRole for Role {
-    fn into_policy(self) -> policy::Role {
-        policy::Role { rules: rules(self.rules), labels: self.metadata.labels, aggregation: None }
-    }
-}
-
-impl AnyRole for ClusterRole {
-    fn into_policy(self) -> policy::Role {
-        let selectors = |rule: AggregationRule| rule.cluster_role_selectors.iter().map(selector).collect();
-        policy::Role {
-            rules: rules(self.rules),
-            labels: self.metadata.labels,
-            aggregation: self.aggregation_rule.map(selectors),
-        }
-    }
-}
-
-/// What both kinds of bindings have.
-trait AnyBinding: Kind {
-    /// As authorization judges it.
-    fn into_policy(self, namespace: &str) -> Binding;
-}
-
-impl AnyBinding for RoleBinding {
-    fn into_policy(self, namespace: &str) -> Binding {
-        policy_binding(&self.role_ref, self.subjects, namespace)
-    }
-}
-
-impl AnyBinding for ClusterRoleBinding {
-    fn into_policy(self, namespace: &str) -> Binding {
-        policy_binding(&self.role_ref, self.subjects, namespace)
-    }
-}
-
-fn policy_binding(role: &RoleRef, subjects: Vec<Subject>, namespace: &str) -> Binding {
-    let subjects = subjects.into_iter().filter_map(|it| subject(it, namespace)).collect();
-    Binding { role: role_name(role, namespace), subjects }
+fn binding(key: &Key, resource: &ServedResource, object: Option<&Object>) -> Change {
+    let namespace = &*key.namespace;
+    let policy = |binding: JudgedBinding| {
+        let subjects = binding.subjects.unwrap_or_default().into_iter();
+        let subjects = subjects.filter_map(|it| subject(it, namespace)).collect();
+        Binding { role: role_name(&binding.role_ref, namespace), subjects }
+    };
+    Change::Binding(name_of(key), object.and_then(|object| judged(resource, object)).map(policy))
 }
 
 /// The role that a binding in this namespace refers to.
@@ -202,6 +191,7 @@ mod tests {
         user::UserInfo,
     };
     use orch_registry::options::DeletionOptions;
+    use orch_storage::Body;
     use serde_json::{Value, json};
 
     use super::*;
@@ -261,5 +251,28 @@ mod tests {
         server.client.delete(roles, "", "whole", DeletionOptions::default()).await.unwrap();
         let missing = format!(r#"no RBAC: clusterrole.{GROUP} "whole" not found"#);
         assert_eq!(reason(&rbac, "eve", "get", "nodes", "").await, missing);
+    }
+
+    /// Of large objects only what is judged is read: the rest could not be.
+    #[tokio::test]
+    async fn what_is_not_judged_is_not_read() {
+        let server = TestServer::start().await;
+        let rbac = rbac(server.core.objects());
+        let metadata = json!({"annotations": {"x": ["no text"]}, "managedFields": "no list"});
+        let role_ref = json!({"apiGroup": GROUP, "kind": "Role", "name": "r"});
+        let subjects = json!([{"kind": "User", "name": "bob"}, {"kind": "Robot", "name": "eve"}]);
+        let binding = json!({"metadata": metadata, "roleRef": role_ref, "subjects": subjects});
+        let role = json!({"metadata": metadata, "rules": reader("pods")});
+        let roles = &server.resource::<Role>().storage_name;
+        let bindings = &server.resource::<RoleBinding>().storage_name;
+        for (resource, name, object) in [(roles, "r", role), (bindings, "b", binding)] {
+            let key = Key::new(resource.clone(), NAMESPACE, name);
+            let body = Body::new(object.to_string().into_bytes(), 0);
+            server.core.objects().storage().commit(orch_storage::Change::Create { key, body }).await.unwrap();
+        }
+        let granted =
+            format!(r#"yes RBAC: allowed by RoleBinding "b/{NAMESPACE}" of Role "r" to User "bob""#);
+        assert_eq!(reason(&rbac, "bob", "get", "pods", NAMESPACE).await, granted);
+        assert_eq!(reason(&rbac, "eve", "get", "pods", NAMESPACE).await, "no ");
     }
 }

@@ -122,6 +122,25 @@ fn aliases_are_limited() {
     assert!(read(&bomb).is_err());
 }
 
+/// As many as the text has bytes, and in a short one enough for any honest file.
+#[test]
+fn what_aliases_stand_for_is_bounded_by_the_text() {
+    let text = |aliases: usize, comment: usize| {
+        let aliases = vec!["*a"; aliases].join(",");
+        format!("a: &a [{}]\nb: [{aliases}]\n#{}\n", vec!["x"; 998].join(","), "-".repeat(comment))
+    };
+    for (aliases, comment, is_read) in
+        [(10, 0, true), (11, 0, false), (11, 20_000, true), (30, 20_000, false), (30, 40_000, true)]
+    {
+        let document = read(&text(aliases, comment));
+        assert_eq!(document.is_ok(), is_read, "{aliases} {comment}");
+        if let Err(error) = document {
+            let told = error.to_string();
+            assert!(told.contains("alias replay limit exceeded"), "{told}");
+        }
+    }
+}
+
 #[test]
 fn what_is_written_reads_plainly() {
     let status = json!({
