@@ -120,7 +120,6 @@ pub(crate) fn part_of(object: &Object, paths: &[&[&str]]) -> Result<Tree, String
 #[cfg(test)]
 mod tests {
     use orch_registry::options::DeletionOptions;
-    use orch_storage::{Body, Change, Key};
     use serde_json::json;
 
     use super::*;
@@ -155,9 +154,7 @@ mod tests {
             "type": "kubernetes.io/service-account-token",
             "data": {"token": "c2VjcmV0", "x": ["no text"]},
         });
-        let resource = server.resource::<Secret>().storage_name.clone();
-        let (key, body) = (Key::new(resource, NAMESPACE, "s"), Body::new(text.to_string().into_bytes(), 0));
-        server.core.objects().storage().commit(Change::Create { key, body }).await.unwrap();
+        server.store::<Secret>(NAMESPACE, "s", &text).await;
         let found = Found { uid: "u".to_owned(), deleted_at: None };
         assert_eq!(directory.find(BoundKind::Secret, NAMESPACE, "s"), Some(found));
         assert!(directory.token_held(NAMESPACE, "s") == Some(TokenDigest::of(b"secret")));

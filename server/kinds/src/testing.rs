@@ -27,7 +27,7 @@ use orch_registry::{
     stored,
 };
 use orch_runtime::{Tree, object::Kind};
-use orch_storage::{Indexer, ManualClock, Object, Storage, Timestamp};
+use orch_storage::{Body, Change, Indexer, Key, ManualClock, Object, Storage, Timestamp};
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -96,6 +96,15 @@ impl TestServer {
         let resource = self.resource::<T>();
         let stored = self.client.create(resource, namespace, object).await?;
         Ok(tree_of(resource, &stored))
+    }
+
+    /// Stores an object as it stands, whether it is one of the kind or not.
+    pub(crate) async fn store<T: Kind>(&self, namespace: &str, name: &str, object: &Tree) {
+        const REVISION: &str = r#"{"revision":"#;
+        let key = Key::new(self.resource::<T>().storage_name.clone(), namespace, name);
+        let text = format!("{REVISION},{}", &object.to_string()[1..]);
+        let body = Body::new(text.into_bytes(), REVISION.len());
+        self.core.objects().storage().commit(Change::Create { key, body }).await.unwrap();
     }
 
     /// Applies a change to an object, on its main path or below it, and returns it as it is stored.

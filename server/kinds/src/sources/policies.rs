@@ -191,7 +191,6 @@ mod tests {
         user::UserInfo,
     };
     use orch_registry::options::DeletionOptions;
-    use orch_storage::Body;
     use serde_json::{Value, json};
 
     use super::*;
@@ -263,13 +262,8 @@ mod tests {
         let subjects = json!([{"kind": "User", "name": "bob"}, {"kind": "Robot", "name": "eve"}]);
         let binding = json!({"metadata": metadata, "roleRef": role_ref, "subjects": subjects});
         let role = json!({"metadata": metadata, "rules": reader("pods")});
-        let roles = &server.resource::<Role>().storage_name;
-        let bindings = &server.resource::<RoleBinding>().storage_name;
-        for (resource, name, object) in [(roles, "r", role), (bindings, "b", binding)] {
-            let key = Key::new(resource.clone(), NAMESPACE, name);
-            let body = Body::new(object.to_string().into_bytes(), 0);
-            server.core.objects().storage().commit(orch_storage::Change::Create { key, body }).await.unwrap();
-        }
+        server.store::<Role>(NAMESPACE, "r", &role).await;
+        server.store::<RoleBinding>(NAMESPACE, "b", &binding).await;
         let granted =
             format!(r#"yes RBAC: allowed by RoleBinding "b/{NAMESPACE}" of Role "r" to User "bob""#);
         assert_eq!(reason(&rbac, "bob", "get", "pods", NAMESPACE).await, granted);
