@@ -374,8 +374,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Drops the next rows that are not needed, a limited number. History up to `forgotten` is gone then, also
-    /// after a start.
+    /// Drops the next rows that are not needed, a limited number. History up to `forgotten` is gone then,
+    /// also after a start.
     async fn drop_rows(&mut self, forgotten: Revision) -> Result<(), StoreError> {
         self.repair().await?;
         self.begin_use().await?;

@@ -37,8 +37,8 @@ use crate::{
 };
 
 const DAY: Duration = Duration::from_hours(24);
-/// 2020-01-01: certificates are valid from then on, in seconds since 1970. Of one that is made while the clock
-/// is ahead, clients would say for as long that it is not valid yet.
+/// 2020-01-01: certificates are valid from then on, in seconds since 1970. Clients would refuse one that is
+/// made while the clock is ahead until they have come to that time.
 const BEGIN: u64 = 1_577_836_800;
 const AUTHORITY_LIFE: Duration = Duration::from_hours(24 * 3650);
 const CERTIFICATE_LIFE: Duration = Duration::from_hours(24 * 365);

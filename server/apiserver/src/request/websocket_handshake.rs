@@ -5,8 +5,8 @@
 //!
 //! A browser sends a client certificate with every request, also with one that the page of somebody else
 //! makes, and lets that page read a WebSocket. So where the header `Origin` says which page it was, that must
-//! be one of this server, or one that is allowed by `--cors-allowed-origins` (section 10.2). Other clients send
-//! no such header.
+//! be one of this server, or one that `--cors-allowed-origins` allows (section 10.2). Other clients send no
+//! such header.
 
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};

@@ -138,7 +138,7 @@ async fn into_sqlite(
         return Err(StartError::Runtime(problem.to_owned()));
     }
     Box::pin(orch_storage_sqlite::put_in_place(&filled, &database)).await.map_err(|error| runtime(&error))?;
-    // Everything is moved; what cannot be removed is in nobody's way.
+    // Everything is moved, and a draft that cannot be removed does no harm.
     let _ = std::fs::remove_dir_all(&draft);
     Ok((objects.len(), *newest, revision))
 }
