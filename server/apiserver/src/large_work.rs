@@ -144,6 +144,12 @@ mod tests {
         LargeWork::with_turns(1)
     }
 
+    /// Keeps the thread, as work does that computes.
+    fn compute(time: Duration) {
+        let (_kept, never) = mpsc::channel::<()>();
+        let _ = never.recv_timeout(time);
+    }
+
     #[tokio::test]
     async fn other_tasks_go_on_while_work_blocks_its_thread() {
         let (goes_on, waiting) = mpsc::channel();
@@ -162,7 +168,7 @@ mod tests {
         let counted = |running: Arc<AtomicUsize>| {
             work.run(move || async move {
                 let others = running.fetch_add(1, Ordering::SeqCst);
-                thread::sleep(Duration::from_millis(20));
+                compute(Duration::from_millis(20));
                 running.fetch_sub(1, Ordering::SeqCst);
                 others
             })
@@ -176,7 +182,7 @@ mod tests {
         let work = one_at_a_time();
         let of = |user: u64| LargeWork { flow: Flow::User(user), ..work.clone() };
         let (waits, others, own) = (of(1), of(2), of(1));
-        let mut endless = pin!(waits.run(|| std::future::pending::<()>()));
+        let mut endless = pin!(waits.run(std::future::pending::<()>));
         let mut own = pin!(own.run(|| async { 1 }));
         assert!(timeout(Duration::from_millis(50), &mut endless).await.is_err());
         assert!(
@@ -217,7 +223,7 @@ mod tests {
                 work.run(move || async move {
                     for _ in 0..20 {
                         order.lock().unwrap().push(user);
-                        thread::sleep(Duration::from_millis(2));
+                        compute(Duration::from_millis(2));
                         yield_now().await;
                     }
                 })

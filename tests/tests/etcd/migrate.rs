@@ -123,7 +123,7 @@ async fn data_go_to_etcd_and_back() {
     let (objects, before) = state(&admin).await;
     assert!(first.stop().await.success());
 
-    let last = migrated(&sqlite, &etcd, "/moved").await;
+    let filled = migrated(&sqlite, &etcd, "/moved").await;
     let (code, text) = migrate(&sqlite, &etcd, "/moved").await;
     assert!(code == Some(2) && text.contains("there is data below it already"), "{code:?} {text}");
     let one = over(&member, "/moved").start().await;
@@ -132,7 +132,7 @@ async fn data_go_to_etcd_and_back() {
     assert_eq!(found, objects);
     assert!(newest > before, "{newest} follows {before}");
     for client in [one.admin(), two.admin()] {
-        starts_over(&client, [before, last], &page, &stale).await;
+        starts_over(&client, [before, filled], &page, &stale).await;
         let moved = client.get(&format!("{CONFIG_MAPS}/o3")).await.expect(200);
         assert!(number(&moved) > before);
         // The keys have come along.
@@ -181,7 +181,7 @@ async fn data_go_to_etcd_and_back() {
     for file in ["orch.db-wal", "orch.db-shm", "orch.db.mark"] {
         std::fs::copy(killed.data_dir().join(file), first.data_dir().join(file)).expect("it is there");
     }
-    let last = migrated(&etcd, &sqlite, "/moved").await;
+    let filled = migrated(&etcd, &sqlite, "/moved").await;
     let at = first.data_dir().display().to_string();
     let (code, text) = run(["check", "--data-dir", &at]).await;
     assert_eq!(code, Some(0), "{text}");
@@ -189,7 +189,7 @@ async fn data_go_to_etcd_and_back() {
     let (found, newest) = state(&first.admin()).await;
     assert_eq!(found, objects);
     assert!(newest > before, "{newest} follows {before}");
-    starts_over(&first.admin(), [before, last], &page, &stale).await;
+    starts_over(&first.admin(), [before, filled], &page, &stale).await;
     let written = first.admin().merge(&format!("{CONFIG_MAPS}/o3"), &json!({"data": {"x": "y"}})).await;
     assert!(number(&written.expect(200)) > newest);
 }

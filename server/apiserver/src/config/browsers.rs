@@ -9,9 +9,9 @@ use crate::start_error::StartError;
 /// Flags about browsers.
 #[derive(Debug, Args)]
 pub struct BrowserFlags {
-    /// Whose pages may read answers, and watch over WebSockets, with what the browser knows of the user:
-    /// regular expressions for origins. Each must say where the host begins (^ or //) and where it ends ($ or
-    /// :), such as //example\.com(:|$). Without it, only pages of this server may.
+    /// Whose pages may read answers and watches, as the user whom the browser knows: regular expressions for
+    /// origins. Each must say where the host begins (^ or //) and where it ends ($ or :), such as
+    /// //example\.com(:|$). Without it, only pages of this server may.
     #[arg(long, value_name = "REGEX,...", value_delimiter = ',', value_parser = origin)]
     cors_allowed_origins: Vec<Regex>,
     /// What the header Strict-Transport-Security says: max-age=SECONDS, includeSubDomains, preload. Without
