@@ -237,8 +237,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_that_nobody_waits_for_ends_and_gives_its_turn_back() {
-        let (work, ended) = (one_at_a_time(), Arc::new(AtomicBool::new(false)));
+    async fn work_that_nobody_waits_for_ends_and_gives_its_place_back() {
+        // Of one user, for whom there is one place.
+        let work = LargeWork { flow: Flow::User(1), ..one_at_a_time() };
+        let ended = Arc::new(AtomicBool::new(false));
         let guard = EndsWhenDropped(Arc::clone(&ended));
         let endless = work.run(move || async move {
             let _guard = guard;
