@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(tokio::join!(counted(Arc::clone(&running)), counted(running)), (0, 0));
     }
 
-    /// In a queue with one turn, work that waits for ever stops nobody but its user.
+    /// With one turn for all, work that waits for ever stops nobody but its own user.
     #[tokio::test]
     async fn work_that_waits_keeps_nobody_from_theirs() {
         let work = one_at_a_time();

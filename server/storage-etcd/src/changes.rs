@@ -37,8 +37,8 @@ pub(crate) enum Told {
 struct Held(Vec<Change>);
 
 impl Changes {
-    /// Watches from revision `from` on. etcd says at once that the watch is there: who does not say so within
-    /// `time` will tell nothing.
+    /// Watches from revision `from` on. etcd says at once that the watch is there: a member that does not say
+    /// so within `time` is taken for silent.
     ///
     /// Compaction up to a revision forgets removals at that revision too, and versions of etcd let watches
     /// begin there all the same. So the revision before is asked for, which must not be forgotten.

@@ -45,7 +45,7 @@ pub async fn look(config: &EtcdConfig) -> Result<Option<Held>, StoreError> {
 /// A move that has begun.
 #[derive(Debug)]
 pub struct Begun {
-    /// That of the identity.
+    /// The version of the identity that the move has written.
     version: u64,
 }
 

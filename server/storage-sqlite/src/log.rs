@@ -73,8 +73,8 @@ impl Log {
         self.drop_after(last).await
     }
 
-    /// Deletes rows that history no longer needs. It begins after the events that needed them, and after
-    /// `forgotten`.
+    /// Deletes rows that history no longer needs. History then begins after the events that needed them, and
+    /// after `forgotten`.
     pub(crate) async fn drop_rows(
         &mut self,
         garbage: &[Garbage],

@@ -107,7 +107,7 @@ impl Mark {
 
     fn replace(&mut self, path: &Path, draft: &Path, revision: Revision) -> io::Result<()> {
         let file = File::options().create(true).truncate(true).write(true).open(draft)?;
-        // It may be read by the same users as the database; before there is one, by nobody else.
+        // It may be read by the same users as the database; before there is one, by this user alone.
         let permissions = match self.database.metadata() {
             Ok(database) => database.permissions(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Permissions::from_mode(0o600),

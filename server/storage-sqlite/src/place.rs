@@ -1,4 +1,4 @@
-//! How a database that was made beside its place comes there.
+//! How a database that was made elsewhere is put in its place.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -13,7 +13,7 @@ use crate::log::LogReader;
 use crate::mark::{Mark, mark_path, sync_directory};
 use crate::wal;
 
-/// The files of the database at `path` that are there: what has to go where it goes.
+/// The files of the database at `path` that are there. They belong together.
 pub fn files(path: &Path) -> Vec<PathBuf> {
     let all = itself_and_logs(path).into_iter().chain([mark_path(path)]);
     all.filter(|file| file.exists()).collect()
@@ -42,8 +42,8 @@ pub async fn put_in_place(draft: &Path, path: &Path) -> Result<(), StoreError> {
     replace(draft, path, &evidence, meta.cluster_uid, found.newest)
 }
 
-/// The same for who has locked `path` and knows the draft: its identity and its newest revision. Whenever it
-/// is cut off, a start finds the database, or refuses to make an empty one.
+/// The same for a caller that has locked `path` and knows the draft: its identity and its newest revision. If
+/// it is cut off at any moment, a start finds the database, or refuses to make an empty one.
 pub(crate) fn replace(
     draft: &Path,
     path: &Path,

@@ -289,7 +289,7 @@ async fn clients_are_led_to_other_servers() {
     let mut stream = connect(&server).await;
     let (mut answers, mut buffer) = (Vec::new(), [0; 4096]);
     let mut sent = 0;
-    // All of these by chance without one that ends the connection: once in 10^35.
+    // The chance that none of so many ends the connection is 10^-35.
     while told(&answers).0.is_none() && sent < 4_000 {
         let stream_number = u32::try_from(2 * sent + 1).unwrap();
         let request = frame(HEADERS, END_STREAM | END_HEADERS, stream_number, &head(GET, "/version"));

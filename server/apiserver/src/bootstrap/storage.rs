@@ -74,7 +74,8 @@ pub fn etcd_fault(error: &StoreError) -> StartError {
     }
 }
 
-/// The same for who has done nothing yet, and is not started again by itself.
+/// The same for a subcommand that has changed nothing yet. Nothing starts it again by itself, so every cause
+/// is told like a mistake, with the flag to look at.
 pub fn etcd_refusal(error: &StoreError) -> StartError {
     let flag = match error {
         StoreError::WrongVocabulary { .. } => "--vocabulary",

@@ -111,7 +111,7 @@ mod tests {
         assert!(is_large(&[&b"k8s\0"[..], &[0x0a, 0].repeat(1_000)].concat(), "application/x"));
         assert!(is_large(&[&[0xd9, 0xd9, 0xf7, 0xa1][..], &[0x80; 5_000]].concat(), "application/cbor"));
         assert!(is_large(&[&[0xa1][..], &[0x80; 5_000]].concat(), "application/cbor"));
-        // What looks like signs of texts is something else.
+        // In CBOR, the bytes that are signs in a text mean something else.
         assert!(!is_large(
             &[&[0xd9, 0xd9, 0xf7, 0xa1][..], &b"&*{".repeat(500)].concat(),
             "application/cbor"

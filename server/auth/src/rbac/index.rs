@@ -76,26 +76,26 @@ impl Index {
         let old = self.bindings.remove(name);
         let new = binding.map(|new| (self.roles.acquire(&new.role), new));
         let is_of_same_role = matches!((&old, &new), (Some((_, old)), Some((new, _))) if old == new);
-        let before = old.as_ref().map(|(old, _)| places(old)).unwrap_or_default();
-        let after = new.as_ref().map(|(_, new)| places(new)).unwrap_or_default();
-        let is_in = |other: &Places<'_>, place: &Place<'_>, subject: &Subject| {
-            is_of_same_role && other.get(place).is_some_and(|other| *other == subject)
+        let before = old.as_ref().map(|(old, _)| holders(old)).unwrap_or_default();
+        let after = new.as_ref().map(|(_, new)| holders(new)).unwrap_or_default();
+        let is_in = |other: &Holders<'_>, holder: &Holder<'_>, subject: &Subject| {
+            is_of_same_role && other.get(holder).is_some_and(|other| *other == subject)
         };
         if let Some((_, role)) = &old {
-            for (place, subject) in &before {
-                if !is_in(&after, place, subject) {
-                    self.revoke(name, *role, place);
+            for (holder, subject) in &before {
+                if !is_in(&after, holder, subject) {
+                    self.revoke(name, *role, holder);
                 }
             }
             self.roles.release(*role);
         }
         if let Some((role, binding)) = &new {
             let shared_name: Arc<str> = name.name.as_str().into();
-            for (place, subject) in &after {
-                if !is_in(&before, place, subject) {
+            for (holder, subject) in &after {
+                if !is_in(&before, holder, subject) {
                     let reason = reason(name, &binding.role, subject).into();
                     let grant = Grant { binding: Arc::clone(&shared_name), role: *role, reason };
-                    self.grants_mut(place).add(&name.namespace, grant);
+                    self.grants_mut(holder).add(&name.namespace, grant);
                 }
             }
         }
@@ -199,12 +199,12 @@ impl Index {
         self.users.get(user.name.as_str()).into_iter().chain(groups)
     }
 
-    fn grants_mut(&mut self, Place { is_group, name }: &Place<'_>) -> &mut Grants {
+    fn grants_mut(&mut self, Holder { is_group, name }: &Holder<'_>) -> &mut Grants {
         let map = if *is_group { &mut self.groups } else { &mut self.users };
         map.entry((&**name).into()).or_default()
     }
 
-    fn revoke(&mut self, binding: &PolicyName, role: RoleId, Place { is_group, name }: &Place<'_>) {
+    fn revoke(&mut self, binding: &PolicyName, role: RoleId, Holder { is_group, name }: &Holder<'_>) {
         let map = if *is_group { &mut self.groups } else { &mut self.users };
         let Some(grants) = map.get_mut(&**name) else { return };
         grants.remove(&binding.namespace, role, &binding.name);
@@ -214,25 +214,25 @@ impl Index {
     }
 }
 
-/// Where the grants of a subject are. A service account is the user of its name.
+/// Who has the grants of a subject. A service account is the user of its name.
 #[derive(PartialEq, Eq, Hash)]
-struct Place<'a> {
+struct Holder<'a> {
     is_group: bool,
     name: Cow<'a, str>,
 }
 
-/// The subjects of a binding, each with its place. One that is named again gets nothing more.
-type Places<'a> = HashMap<Place<'a>, &'a Subject>;
+/// The subjects of a binding by their holders. One that is named again gets nothing more.
+type Holders<'a> = HashMap<Holder<'a>, &'a Subject>;
 
-fn places(binding: &Binding) -> Places<'_> {
-    let mut places = HashMap::with_capacity(binding.subjects.len());
+fn holders(binding: &Binding) -> Holders<'_> {
+    let mut holders = HashMap::with_capacity(binding.subjects.len());
     for subject in &binding.subjects {
-        places.entry(place(subject)).or_insert(subject);
+        holders.entry(holder(subject)).or_insert(subject);
     }
-    places
+    holders
 }
 
-fn place(subject: &Subject) -> Place<'_> {
+fn holder(subject: &Subject) -> Holder<'_> {
     let (is_group, name) = match subject {
         Subject::User(name) => (false, name.into()),
         Subject::Group(name) => (true, name.into()),
@@ -240,7 +240,7 @@ fn place(subject: &Subject) -> Place<'_> {
             (false, service_account::user_name(namespace, name).into())
         }
     };
-    Place { is_group, name }
+    Holder { is_group, name }
 }
 
 #[cfg(test)]

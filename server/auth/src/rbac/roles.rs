@@ -42,7 +42,7 @@ struct Slot {
 
 struct Stored {
     rules: Arc<RuleSet>,
-    /// That of the rules, here so that most requests need not look at these.
+    /// The digest of all rules, kept here so that most requests need not look at them.
     digest: Digest,
     /// Without its rules.
     source: Role,

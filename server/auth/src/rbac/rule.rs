@@ -102,9 +102,7 @@ impl Rule {
                 }
             }
     }
-}
 
-impl Rule {
     /// Whether it includes a permission.
     pub fn includes(&self, permission: &Permission<'_>) -> bool {
         let PolicyRule { verbs, groups, resources, names, paths } = &self.policy;

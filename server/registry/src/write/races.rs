@@ -1,6 +1,6 @@
 //! Lost races: how often a write runs again, and how long it waits before.
 //!
-//! A write is computed from the current objects and does not commit when one of them has changed since. With
+//! A write is took from the current objects and does not commit when one of them has changed since. With
 //! many writers of one object, each commit would make all others compute again. So a write that loses again
 //! waits for a random time, longer after each loss: backoff with jitter.
 
@@ -21,8 +21,8 @@ pub const MODIFIED: &str =
 /// The write fails after this many lost races. Each lost race is a commit of another write, so that many mean
 /// that something is wrong.
 const MAX_LOST: u32 = 256;
-/// The attempts of a write may take so long in all, without what it waits between them: those of a large
-/// object are long, and small writes of the same object win against each of them.
+/// How long the attempts of a write may take in all, without the waits between them. Those for a large object
+/// are long, and small writes of the same object overtake each of them.
 const LONGEST: Duration = Duration::from_secs(5);
 /// How many attempts it has, however long they take.
 const FEWEST: u32 = 5;
@@ -43,13 +43,13 @@ pub struct Races<'t> {
     /// When the attempt began that goes on.
     began: Instant,
     /// How long those before took.
-    computed: Duration,
+    took: Duration,
 }
 
 impl<'t> Races<'t> {
     /// A write that has lost none.
     pub fn at(target: &'t Target<'t>) -> Self {
-        Races { target, lost: 0, names: 1, began: Instant::now(), computed: Duration::ZERO }
+        Races { target, lost: 0, names: 1, began: Instant::now(), took: Duration::ZERO }
     }
 
     /// Counts a generated name that is taken. Returns whether to try another one.
@@ -64,8 +64,8 @@ impl<'t> Races<'t> {
     /// 409 after too many lost races.
     pub async fn lost(&mut self) -> Result<()> {
         self.lost += 1;
-        self.computed += self.began.elapsed();
-        let is_too_long = self.lost >= FEWEST && self.computed > LONGEST;
+        self.took += self.began.elapsed();
+        let is_too_long = self.lost >= FEWEST && self.took > LONGEST;
         if self.lost == MAX_LOST || is_too_long {
             return Err(ApiError::conflict(self.target.resource, &self.target.name, MODIFIED));
         }
