@@ -20,6 +20,7 @@ mod expression;
 mod layout;
 mod literal;
 mod openapi;
+mod pattern;
 mod proofs;
 mod reach;
 mod resources;

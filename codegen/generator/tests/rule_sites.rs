@@ -12,7 +12,7 @@ use orch_codegen::{Inputs, emit, load};
 /// Sites in Rust; a change may lower the number, and writes the new one here.
 const MOST_IN_RUST: usize = 30;
 /// Lines of code in the folders, without comments, empty lines and tests.
-const MOST_LINES: usize = 892;
+const MOST_LINES: usize = 896;
 
 /// The folders of hand-written rules: of the kinds, and of metadata.
 const WRITTEN: &[&str] = &["../../generated/src/validators", "../../generated/meta/src/validators"];

@@ -24,9 +24,9 @@ fn timestamp(nanos: i128) -> Value {
     Timestamp::from_nanos(nanos).map_or(Value::Null, Value::Timestamp)
 }
 
-/// Two texts, one after the other.
-pub fn joined(one: &str, other: &str) -> Value {
-    Value::from([one, other].concat())
+/// Texts, one after the other.
+pub fn joined(parts: &[&str]) -> Value {
+    Value::from(parts.concat())
 }
 
 /// Whether a text begins with these, one after the other.

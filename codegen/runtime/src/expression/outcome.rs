@@ -90,12 +90,12 @@ pub fn message(make: impl FnOnce() -> Result<Value, Fault>) -> Option<String> {
 
 /// Whether a condition is true; one that has no result is not.
 pub fn holds(condition: impl FnOnce() -> Result<bool, Fault>) -> bool {
-    condition() == Ok(true)
+    matches!(condition(), Ok(true))
 }
 
 /// Whether a rule is false; one that has no result is not.
 pub fn is_broken(rule: impl FnOnce() -> Result<bool, Fault>) -> bool {
-    rule() == Ok(false)
+    matches!(rule(), Ok(false))
 }
 
 /// A text that an expression made.

@@ -36,6 +36,8 @@ pub fn pattern(value: &str, pattern: &Pattern, path: &Path<'_>, cx: &mut Validat
 pub struct Pattern {
     text: Cow<'static, str>,
     regex: Regex,
+    /// What every text that matches begins and ends with.
+    ends: (&'static str, &'static str),
 }
 
 impl Pattern {
@@ -51,7 +53,12 @@ impl Pattern {
     pub fn compile(text: impl Into<Cow<'static, str>>) -> Result<Self, regex::Error> {
         let text = text.into();
         let regex = Regex::new(&with_ascii_classes(&text))?;
-        Ok(Pattern { text, regex })
+        Ok(Pattern { text, regex, ends: ("", "") })
+    }
+
+    /// The same pattern, of which is known what every text that matches begins and ends with.
+    pub fn with_ends(self, start: &'static str, end: &'static str) -> Self {
+        Pattern { ends: (start, end), ..self }
     }
 
     /// The compiled pattern, to find where it matches.
@@ -61,7 +68,8 @@ impl Pattern {
 
     /// Whether the pattern matches somewhere in the text.
     pub fn is_match(&self, text: &str) -> bool {
-        self.regex.is_match(text)
+        let (start, end) = self.ends;
+        text.starts_with(start) && text.ends_with(end) && self.regex.is_match(text)
     }
 }
 

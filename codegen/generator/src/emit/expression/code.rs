@@ -23,6 +23,8 @@ pub(super) enum Form<'m> {
     Text,
     /// A reference to what stands at a place of the schema: what is none of the above
     Place(&'m Usage),
+    /// An `Option` of a reference to what may stand at a place of the schema, of any type but null
+    Maybe(&'m Usage),
     /// A reference to an object
     Object(TypeId),
     /// A reference to a kind of which its own rules see less of `metadata`, or to that `metadata`

@@ -24,6 +24,10 @@ pub(super) fn value(emitter: &Emitter<'_>, code: &Code<'_>) -> TokenStream {
         Form::Text => quote!(#expression::Value::from(#tokens)),
         Form::Value => tokens.clone(),
         Form::Place(usage) => of_usage(emitter, usage, tokens, &code.receiver()),
+        Form::Maybe(usage) => {
+            let (receiver, convert) = (code.receiver(), converter(emitter, usage));
+            quote!(#expression::Value::optional(#receiver.map(#convert)))
+        }
         Form::Object(id) => of_object(emitter, id, false, tokens),
         Form::Narrowed(id) => of_object(emitter, id, true, tokens),
     }

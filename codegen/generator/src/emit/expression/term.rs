@@ -3,6 +3,7 @@
 mod access;
 mod call;
 mod fold;
+mod optional;
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -305,7 +306,7 @@ impl<'m> Translation<'_, 'm> {
         let can_fail = value.can_fail || body.can_fail;
         // A text may be one of the named value, which ends with the block.
         let (tokens, form) = match body.form {
-            Form::Text | Form::Place(_) | Form::Object(_) | Form::Narrowed(_) => {
+            Form::Text | Form::Place(_) | Form::Maybe(_) | Form::Object(_) | Form::Narrowed(_) => {
                 (conversion::value(self.emitter, &body), Form::Value)
             }
             form => (body.tokens, form),

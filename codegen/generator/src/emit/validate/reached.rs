@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 
 use super::operand::Operand;
 use crate::{
-    emit::{emitter::Emitter, literal::number},
+    emit::{emitter::Emitter, literal::number, pattern},
     model::{Constant, Empty, Field, Resolved, Shape, Usage},
 };
 
@@ -64,14 +64,8 @@ pub(super) fn text(emitter: &Emitter<'_>, reached: &Reached<'_>) -> TokenStream 
 
 /// Whether a text matches a pattern.
 pub(super) fn matches(emitter: &Emitter<'_>, reached: &Reached<'_>, pattern: &str) -> TokenStream {
-    let (text, module) = (text(emitter, reached), emitter.runtime("rule"));
-    let lazy = emitter.import("std::sync", "LazyLock");
-    quote! {
-        {
-            static PATTERN: #lazy<#module::Pattern> = #lazy::new(|| #module::Pattern::new(#pattern));
-            PATTERN.is_match(#text)
-        }
-    }
+    let (text, declared) = (text(emitter, reached), pattern::declared(emitter, pattern));
+    quote!({ #declared PATTERN.is_match(#text) })
 }
 
 /// Whether a value is one of some constants. An absent text is the empty one.

@@ -387,26 +387,62 @@ fn reach<'m, 'p>(
     let optional = field.presence(emitter.model).optional;
     if let Some((Step::Key(key), rest)) = rest.split_first() {
         let Resolved::Map { value, .. } = emitter.model.resolve(&field.usage) else { return None };
-        return Some((entry(value, &receiver, optional, key), rest));
+        return Some((entry(emitter, value, &receiver, optional, key), rest));
     }
     let operand = Operand { reference: quote!(&#receiver), copy: receiver.clone(), receiver };
     Some((Reached { usage: &field.usage, operand, optional, field: Some(field), is_entry: false }, rest))
 }
 
-/// What a map has under a key. A key that is put together is so only where the map has any entries.
-fn entry<'m>(value: &'m Usage, owner: &TokenStream, optional: bool, key: &str) -> Reached<'m> {
-    let (form, values) = filled(key, &mut word);
-    let map = if optional { quote!(#owner.as_ref()) } else { quote!(Some(&#owner)) };
-    let found = match (values.is_empty(), optional) {
-        (true, false) => quote!(#owner.get(#key)),
-        (true, true) => quote!(#map.and_then(|map| map.get(#key))),
-        (false, _) => {
-            let get = quote!(map.get(&format!(#form, #(#values),*)));
-            quote!(#map.filter(|map| !map.is_empty()).and_then(|map| #get))
+/// What a map has under a key. A key with words in it is compared with the keys of the map without being made.
+fn entry<'m>(
+    emitter: &Emitter<'_>,
+    value: &'m Usage,
+    owner: &TokenStream,
+    optional: bool,
+    key: &str,
+) -> Reached<'m> {
+    let parts = key_parts(key);
+    let has_words = !filled(key, &mut word).1.is_empty();
+    let get = |map: &TokenStream, reference: &TokenStream| {
+        if !has_words {
+            return quote!(#map.get(#key));
         }
+        let rule = emitter.runtime("rule");
+        quote!(#rule::entry_of_parts(#reference, &[#(#parts),*]))
+    };
+    let found = if optional {
+        let get = get(&quote!(map), &quote!(map));
+        quote!(#owner.as_ref().and_then(|map| #get))
+    } else {
+        get(owner, &quote!(&#owner))
     };
     let operand = Operand { reference: found.clone(), copy: quote!(#found.copied()), receiver: found };
     Reached { usage: value, operand, optional: true, field: None, is_entry: true }
+}
+
+/// A key as the texts that it is put together from: literals, and words in holes.
+fn key_parts(key: &str) -> Vec<TokenStream> {
+    let (mut parts, mut literal, mut rest) = (Vec::new(), String::new(), key);
+    while let Some((before, after)) = rest.split_once('{') {
+        literal.push_str(before);
+        let hole = after.split_once('}').and_then(|(hole, after)| Some((word(hole)?, after)));
+        let Some((word, after)) = hole else {
+            literal.push('{');
+            rest = after;
+            continue;
+        };
+        if !literal.is_empty() {
+            parts.push(quote!(#literal));
+            literal.clear();
+        }
+        parts.push(word);
+        rest = after;
+    }
+    literal.push_str(rest);
+    if !literal.is_empty() {
+        parts.push(quote!(#literal));
+    }
+    parts
 }
 
 /// A product word in a text: `words.labelDomain`.

@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 
 use super::operand::Operand;
 use crate::{
-    emit::{emitter::Emitter, literal::number},
+    emit::{emitter::Emitter, literal::number, pattern},
     model::{OwnFormat, Resolved, Rule, Shape, Usage},
 };
 
@@ -55,13 +55,8 @@ pub(super) fn call_at(
             quote!(#module::format(#reference, crate::formats::#name, #place, cx);)
         }
         Rule::Pattern(pattern) => {
-            let lazy = emitter.import("std::sync", "LazyLock");
-            quote! {
-                {
-                    static PATTERN: #lazy<#module::Pattern> = #lazy::new(|| #module::Pattern::new(#pattern));
-                    #module::pattern(#reference, &PATTERN, #place, cx);
-                }
-            }
+            let declared = pattern::declared(emitter, pattern);
+            quote!({ #declared #module::pattern(#reference, &PATTERN, #place, cx); })
         }
         Rule::MinLength(limit) => size("min_length", limit),
         Rule::MaxLength(limit) => size("max_length", limit),

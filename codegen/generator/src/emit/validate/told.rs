@@ -11,7 +11,7 @@ use super::{
     standard,
 };
 use crate::{
-    emit::emitter::Emitter,
+    emit::{emitter::Emitter, pattern},
     model::{Resolved, Rule, Shape, Shows, Step, StringFormat, Usage, Words},
 };
 
@@ -177,15 +177,9 @@ impl<'t, 'm> Told<'t, 'm> {
     }
 
     fn pattern(&self, pattern: &str, text: &TokenStream) -> TokenStream {
-        let lazy = self.emitter.import("std::sync", "LazyLock");
-        let module = self.emitter.runtime("rule");
+        let declared = pattern::declared(self.emitter, pattern);
         let report = self.report(Reason::Invalid, "", None);
-        quote! {
-            {
-                static PATTERN: #lazy<#module::Pattern> = #lazy::new(|| #module::Pattern::new(#pattern));
-                if !PATTERN.is_match(#text) { #report }
-            }
-        }
+        quote!({ #declared if !PATTERN.is_match(#text) { #report } })
     }
 
     fn function(&self, format: StringFormat) -> TokenStream {

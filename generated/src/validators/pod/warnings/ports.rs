@@ -10,9 +10,9 @@ use crate::core::v1::{ContainerPort, PodSpec};
 /// with others by three rules.
 pub fn conflicting_ports(spec: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_>) {
     let mut known: BTreeMap<(i32, &str), KnownPorts<'_>> = BTreeMap::new();
-    for (list, index, ports_of_container) in containers(spec) {
-        let list = path.field(list);
-        let at = list.index(index);
+    for (list, container, ports_of_container) in containers(spec) {
+        let list_path = path.field(list);
+        let at = list_path.index(container);
         let ports = at.field("ports");
         for (index, port) in ports_of_container.iter().enumerate() {
             let at = ports.index(index);
@@ -20,17 +20,25 @@ pub fn conflicting_ports(spec: &PodSpec, path: &Path<'_>, cx: &mut Validation<'_
                 cx.warn(&at, format_args!("hostIP set without hostPort: {}", port_text(port)));
             }
             let same = known.entry((port.container_port, &port.protocol)).or_default();
-            for (other_path, other) in same.in_conflict(port) {
+            for (other, other_port) in same.in_conflict(port) {
                 if cx.is_full_of_warnings() {
                     return;
                 }
-                if let Some(conflict) = port_conflict(port, other) {
-                    cx.warn(&at, format_args!("{conflict} port definition with {other_path}"));
+                if let Some(conflict) = port_conflict(port, other_port) {
+                    cx.warn(&at, format_args!("{conflict} port definition with {}", path_text(path, *other)));
                 }
             }
-            same.add(at.to_string(), port);
+            same.add((list, container, index), port);
         }
     }
+}
+
+/// Where a port stands: the list, and the positions of the container and of the port.
+type Place = (&'static str, usize, usize);
+
+/// The path of a port. It is made only where it is told.
+fn path_text(spec: &Path<'_>, (list, container, index): Place) -> String {
+    spec.field(list).index(container).field("ports").index(index).to_string()
 }
 
 /// The list, the index and the ports of all containers.
@@ -48,20 +56,20 @@ fn containers(spec: &PodSpec) -> impl Iterator<Item = (&'static str, usize, &[Co
 /// at all of them.
 #[derive(Default)]
 struct KnownPorts<'p> {
-    /// The ports with their paths, in the order of the pod.
-    all: Vec<(String, &'p ContainerPort)>,
+    /// In the order of the pod.
+    all: Vec<(Place, &'p ContainerPort)>,
     /// The positions of the ports with a host port and a host IP.
     by_host: BTreeMap<(i32, &'p str), Vec<usize>>,
 }
 
 impl<'p> KnownPorts<'p> {
-    fn add(&mut self, path: String, port: &'p ContainerPort) {
+    fn add(&mut self, place: Place, port: &'p ContainerPort) {
         self.by_host.entry((port.host_port, &port.host_ip)).or_default().push(self.all.len());
-        self.all.push((path, port));
+        self.all.push((place, port));
     }
 
     /// The ports that conflict with a further one, in their order.
-    fn in_conflict(&self, port: &ContainerPort) -> impl Iterator<Item = &(String, &'p ContainerPort)> {
+    fn in_conflict(&self, port: &ContainerPort) -> impl Iterator<Item = &(Place, &'p ContainerPort)> {
         let host = port.host_port;
         // Without a host port it conflicts with all, and without a host IP with all of the same host port.
         let ranges = match (host, port.host_ip.as_str()) {

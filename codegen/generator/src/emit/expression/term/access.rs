@@ -9,7 +9,7 @@ use super::{
         code::{Code, Form, Level},
         conversion,
     },
-    Translation,
+    Translation, optional,
 };
 use crate::{
     expression::scope,
@@ -28,6 +28,9 @@ impl<'m> Translation<'_, 'm> {
             return Code::atom(quote!(words.#word), Form::Text);
         }
         let owner = self.term(operand);
+        if let Some(found) = optional::field(self.emitter, &owner, name, is_optional) {
+            return found;
+        }
         match owner.resolved(self.emitter.model) {
             Some(Resolved::Object(_, object)) => {
                 if let Some(field) = scope::field(object, name) {
@@ -35,9 +38,8 @@ impl<'m> Translation<'_, 'm> {
                 }
             }
             Some(Resolved::Map { value, .. }) => {
-                let map = owner.receiver();
                 if is_optional {
-                    let found = quote!(value);
+                    let (map, found) = (owner.receiver(), quote!(value));
                     let made = conversion::of_usage(self.emitter, value, &found, &found);
                     let tokens = quote!(#expression::Value::optional(#map.get(#name).map(|value| #made)));
                     return Code::atom(tokens, Form::Value).failing_if(owner.can_fail);
@@ -130,6 +132,11 @@ impl<'m> Translation<'_, 'm> {
         let emitter = self.emitter;
         let expression = emitter.runtime("expression");
         let owner = self.term(operand);
+        if let Some(key) = self.text(index)
+            && let Some(found) = optional::entry(emitter, &owner, &key, is_optional)
+        {
+            return found;
+        }
         if !is_optional {
             match owner.resolved(emitter.model) {
                 Some(Resolved::List(item, _)) => {

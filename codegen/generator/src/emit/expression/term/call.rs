@@ -12,9 +12,15 @@ use orch_runtime::expression::Kind;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::Translation;
+use super::{
+    Translation,
+    optional::{self, OrNone},
+};
 use crate::{
-    emit::expression::code::{Code, Form, Level},
+    emit::{
+        expression::code::{Code, Form, Level},
+        pattern,
+    },
     model::{Resolved, Shape},
 };
 
@@ -103,6 +109,12 @@ fn of_one<'m>(translation: &mut Translation<'_, 'm>, function: &str, argument: &
             let tokens = &code.tokens;
             Some(Code::atom(quote!(#expression::fits(i64::checked_neg(#tokens))?), Form::Int).failing())
         }
+        ("hasValue", _) => {
+            let code = translation.term(argument);
+            let (Form::Maybe(_), receiver) = (code.form, code.receiver()) else { return None };
+            let made = Code::atom(quote!(#receiver.is_some()), Form::Bool);
+            Some(made.with_opposite(Some(quote!(#receiver.is_none()))).failing_if(code.can_fail))
+        }
         ("size", Type::Text) => {
             let code = translation.text(argument)?;
             let tokens = &code.tokens;
@@ -167,16 +179,8 @@ fn of_two<'m>(
 ) -> Option<Code<'m>> {
     match (function, &one.of, &other.of) {
         ("startsWith" | "_==_" | "_!=_", Type::Text, Type::Text) if parts(other).len() > 1 => {
-            let (text, mut can_fail) = (translation.text(one)?, false);
-            let parts: Option<Vec<TokenStream>> = parts(other)
-                .into_iter()
-                .map(|part| {
-                    let part = translation.text(part)?;
-                    can_fail |= part.can_fail;
-                    Some(part.tokens)
-                })
-                .collect();
-            let parts = parts?;
+            let text = translation.text(one)?;
+            let (parts, can_fail) = texts(translation, &parts(other))?;
             let (expression, tokens) = (translation.emitter.runtime("expression"), &text.tokens);
             let made = match function {
                 "startsWith" => Code::atom(quote!(#expression::begins(#tokens, &[#(#parts),*])), Form::Bool),
@@ -184,6 +188,11 @@ fn of_two<'m>(
                 _ => Code::not(&quote!(#expression::consists(#tokens, &[#(#parts),*]))),
             };
             Some(made.failing_if(text.can_fail || can_fail))
+        }
+        ("_+_", Type::Text, Type::Text) => {
+            let (parts, can_fail) = texts(translation, &[parts(one), parts(other)].concat())?;
+            let expression = translation.emitter.runtime("expression");
+            Some(Code::atom(quote!(#expression::joined(&[#(#parts),*])), Form::Value).failing_if(can_fail))
         }
         ("contains" | "startsWith" | "endsWith", Type::Text, Type::Text) => {
             let (one, other) = (translation.text(one)?, translation.text(other)?);
@@ -199,6 +208,7 @@ fn of_two<'m>(
             let code = Code::atom(quote!(#receiver.#method(#argument)), Form::Bool);
             Some(code.failing_if(one.can_fail || other.can_fail))
         }
+        ("orValue", ..) => optional::or_value(translation, one, other),
         ("matches", Type::Text, Type::Text) => matches(translation, one, other),
         ("@in", Type::Text, _) => is_in(translation, one, other),
         ("_==_" | "_!=_", Type::Type, Type::Type) => type_test(translation, function, one, other),
@@ -216,6 +226,14 @@ fn parts(term: &Term) -> Vec<&Term> {
         }
         _ => vec![term],
     }
+}
+
+/// Terms as expressions of the type `&str`, and whether one of them can fail.
+fn texts(translation: &mut Translation<'_, '_>, terms: &[&Term]) -> Option<(Vec<TokenStream>, bool)> {
+    let texts: Option<Vec<Code<'_>>> = terms.iter().map(|term| translation.text(term)).collect();
+    let texts = texts?;
+    let can_fail = texts.iter().any(|text| text.can_fail);
+    Some((texts.into_iter().map(|text| text.tokens).collect(), can_fail))
 }
 
 /// A number or a text of the object.
@@ -253,15 +271,8 @@ fn matches<'m>(translation: &mut Translation<'_, 'm>, text: &Term, pattern: &Ter
     let TermKind::Constant(Value::Text(pattern)) = &pattern.kind else { return None };
     let pattern: &str = pattern;
     let text = translation.text(text)?;
-    let rule = translation.emitter.runtime("rule");
-    let lazy = translation.emitter.import("std::sync", "LazyLock");
-    let tokens = &text.tokens;
-    let tokens = quote! {
-        {
-            static PATTERN: #lazy<#rule::Pattern> = #lazy::new(|| #rule::Pattern::new(#pattern));
-            PATTERN.is_match(#tokens)
-        }
-    };
+    let (tokens, declared) = (&text.tokens, pattern::declared(translation.emitter, pattern));
+    let tokens = quote!({ #declared PATTERN.is_match(#tokens) });
     Some(Code::new(tokens, Form::Bool, Level::Or).failing_if(text.can_fail))
 }
 
@@ -280,6 +291,9 @@ fn is_in<'m>(translation: &mut Translation<'_, 'm>, text: &Term, range: &Term) -
         let tokens = &text.tokens;
         let code = Code::atom(quote!([#(#constants),*].contains(&#tokens)), Form::Bool);
         return Some(code.failing_if(text.can_fail));
+    }
+    if let Some(or_none) = optional::or_none(translation, range) {
+        return is_in_either(translation, text, &or_none);
     }
     let list = translation.term(range);
     let receiver = list.receiver();
@@ -304,6 +318,28 @@ fn is_in<'m>(translation: &mut Translation<'_, 'm>, text: &Term, range: &Term) -
         _ => return None,
     };
     Some(Code::atom(tokens, Form::Bool).failing_if(can_fail))
+}
+
+/// The same for a list or map that may not be there, which has nothing then.
+fn is_in_either<'m>(
+    translation: &mut Translation<'_, 'm>,
+    text: &Term,
+    range: &OrNone<'m>,
+) -> Option<Code<'m>> {
+    let text = translation.text(text)?;
+    let (wanted, found) = (&text.tokens, &range.found);
+    let tokens = match range.of {
+        Resolved::List(item, _) => {
+            let item = Code::behind(translation.emitter, item, &quote!(item));
+            let (Form::Text, item) = (item.form, &item.tokens) else { return None };
+            let expression = translation.emitter.runtime("expression");
+            quote!(#expression::is_one_of(#wanted, #found.into_iter().flatten().map(|item| #item)))
+        }
+        // What may fail cannot stand in a closure.
+        _ if text.can_fail => return None,
+        _ => quote!(#found.is_some_and(|map| map.contains_key(#wanted))),
+    };
+    Some(Code::atom(tokens, Form::Bool).failing_if(text.can_fail || range.can_fail))
 }
 
 /// Operators between two values of the same form.
@@ -374,10 +410,6 @@ fn operation<'m>(
         ("_<=_", _) => compared(quote!(<=)),
         ("_>_", _) => compared(quote!(>)),
         ("_>=_", _) => compared(quote!(>=)),
-        ("_+_", Form::Text) => {
-            let tokens = quote!(#expression::joined(#left, #right));
-            Some(Code::atom(tokens, Form::Value).failing_if(can_fail))
-        }
         ("_+_", Form::Int) => counted("checked_add"),
         ("_-_", Form::Int) => counted("checked_sub"),
         ("_*_", Form::Int) => counted("checked_mul"),

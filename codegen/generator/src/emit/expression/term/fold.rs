@@ -7,7 +7,10 @@ use orch_expression::{
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::Translation;
+use super::{
+    Translation,
+    optional::{self, OrNone},
+};
 use crate::{
     emit::expression::{
         code,
@@ -104,8 +107,6 @@ fn judged<'m>(
 
 fn range<'m>(translation: &mut Translation<'_, 'm>, fold: &Fold) -> Range<'m> {
     let emitter = translation.emitter;
-    let expression = emitter.runtime("expression");
-    let owner = translation.term(&fold.range);
     let depth = translation.locals.len();
     let (first, second) = (code::local("item", depth), code::local("item", depth + 1));
     // The key is used where it is shown as such, and by what makes a map of it.
@@ -123,52 +124,65 @@ fn range<'m>(translation: &mut Translation<'_, 'm>, fold: &Fold) -> Range<'m> {
         quote!((#first, #second))
     };
     let single = name(depth, &first);
-    let receiver = owner.receiver();
-    let tokens = &owner.tokens;
     let is_single = fold.variables == 1;
-    let can_fail = owner.can_fail;
-    match owner.resolved(emitter.model) {
-        Some(Resolved::List(item, _)) if is_single => Range {
-            items: quote!(#receiver.iter()),
-            pattern: single,
-            locals: vec![Code::behind(emitter, item, &quote!(#first))],
-            can_fail,
-        },
-        Some(Resolved::List(item, _)) => Range {
-            items: quote!(#expression::numbered(#tokens)),
-            pattern: pair,
-            locals: vec![
-                Code::atom(quote!(#first), Form::Int),
-                Code::behind(emitter, item, &quote!(#second)),
-            ],
-            can_fail,
-        },
-        Some(Resolved::Map { .. }) if is_single => Range {
-            items: quote!(#receiver.keys()),
-            pattern: single,
-            locals: vec![Code::atom(quote!(#first.as_str()), Form::Text)],
-            can_fail,
-        },
-        Some(Resolved::Map { value, .. }) => Range {
-            items: quote!(#receiver.iter()),
-            pattern: pair,
-            locals: vec![
-                Code::atom(quote!(#first.as_str()), Form::Text),
-                Code::behind(emitter, value, &quote!(#second)),
-            ],
-            can_fail,
-        },
-        _ => {
-            let value = conversion::value(emitter, &owner);
-            let local = |name: &proc_macro2::Ident| Code::atom(quote!(#name.clone()), Form::Value);
-            let (function, pattern, locals) = if is_single {
-                ("singles", single, vec![local(&first)])
-            } else {
-                ("pairs", pair, vec![local(&first), local(&second)])
-            };
-            let function = format_ident!("{function}");
-            let items = quote!(#expression::#function(&#value)?.into_iter());
-            Range { items, pattern, locals, can_fail: true }
+    let Some(items) = items(translation, &fold.range, is_single) else {
+        let expression = emitter.runtime("expression");
+        let owner = translation.term(&fold.range);
+        let value = conversion::value(emitter, &owner);
+        let local = |name: &proc_macro2::Ident| Code::atom(quote!(#name.clone()), Form::Value);
+        let (function, pattern, locals) = if is_single {
+            ("singles", single, vec![local(&first)])
+        } else {
+            ("pairs", pair, vec![local(&first), local(&second)])
+        };
+        let function = format_ident!("{function}");
+        let items = quote!(#expression::#function(&#value)?.into_iter());
+        return Range { items, pattern, locals, can_fail: true };
+    };
+    let Items { iterator, of, can_fail } = items;
+    let key = Code::atom(quote!(#first.as_str()), Form::Text);
+    let (pattern, locals) = match (of, is_single) {
+        (Resolved::List(item, _), true) => (single, vec![Code::behind(emitter, item, &quote!(#first))]),
+        (Resolved::List(item, _), false) => {
+            let position = Code::atom(quote!(#first), Form::Int);
+            (pair, vec![position, Code::behind(emitter, item, &quote!(#second))])
         }
+        (Resolved::Map { value, .. }, false) => {
+            (pair, vec![key, Code::behind(emitter, value, &quote!(#second))])
+        }
+        _ => (single, vec![key]),
+    };
+    Range { items: iterator, pattern, locals, can_fail }
+}
+
+/// The items of a list or map of the object.
+struct Items<'m> {
+    /// With their positions or keys, where these are wanted. Of maps the keys alone, where one thing is.
+    iterator: TokenStream,
+    of: Resolved<'m>,
+    can_fail: bool,
+}
+
+/// Nothing where a term is no part of the object.
+fn items<'m>(translation: &mut Translation<'_, 'm>, range: &Term, is_single: bool) -> Option<Items<'m>> {
+    let expression = translation.emitter.runtime("expression");
+    if let Some(OrNone { found, of, can_fail }) = optional::or_none(translation, range) {
+        let all = quote!(#found.into_iter().flatten());
+        let iterator = match (of, is_single) {
+            (Resolved::List(..), false) => quote!((0_i64..).zip(#all)),
+            (Resolved::Map { .. }, true) => quote!(#found.into_iter().flat_map(|map| map.keys())),
+            _ => all,
+        };
+        return Some(Items { iterator, of, can_fail });
     }
+    let owner = translation.term(range);
+    let (receiver, tokens) = (owner.receiver(), &owner.tokens);
+    let of = owner.resolved(translation.emitter.model)?;
+    let iterator = match (of, is_single) {
+        (Resolved::List(..), false) => quote!(#expression::numbered(#tokens)),
+        (Resolved::Map { .. }, true) => quote!(#receiver.keys()),
+        (Resolved::List(..) | Resolved::Map { .. }, _) => quote!(#receiver.iter()),
+        _ => return None,
+    };
+    Some(Items { iterator, of, can_fail: owner.can_fail })
 }

@@ -269,12 +269,7 @@ impl Validate for Kept {
                                             expression::Value::Int(
                                                 expression::characters(
                                                     expression::text(
-                                                        &expression::joined(
-                                                            expression::text(
-                                                                &expression::joined("use.", words.label_domain),
-                                                            )?,
-                                                            "/",
-                                                        ),
+                                                        &expression::joined(&["use.", words.label_domain, "/"]),
                                                     )?,
                                                 ),
                                             ),
@@ -440,18 +435,16 @@ impl Validate for Kept {
             return;
         }
         if Some(
-            Some(&self.spec.labels)
-                .filter(|map| !map.is_empty())
-                .and_then(|map| {
-                    map.get(&format!("{}/fixed", cx.vocabulary.label_domain))
-                }),
+            rule::entry_of_parts(
+                &self.spec.labels,
+                &[cx.vocabulary.label_domain, "/fixed"],
+            ),
         )
             != Some(
-                Some(&old.spec.labels)
-                    .filter(|map| !map.is_empty())
-                    .and_then(|map| {
-                        map.get(&format!("{}/fixed", cx.vocabulary.label_domain))
-                    }),
+                rule::entry_of_parts(
+                    &old.spec.labels,
+                    &[cx.vocabulary.label_domain, "/fixed"],
+                ),
             )
         {
             cx.push(
@@ -461,11 +454,10 @@ impl Validate for Kept {
                         .field("labels")
                         .key(&format!("{}/fixed", cx.vocabulary.label_domain)),
                     Reason::Invalid,
-                    &Some(&self.spec.labels)
-                        .filter(|map| !map.is_empty())
-                        .and_then(|map| {
-                            map.get(&format!("{}/fixed", cx.vocabulary.label_domain))
-                        })
+                    &rule::entry_of_parts(
+                            &self.spec.labels,
+                            &[cx.vocabulary.label_domain, "/fixed"],
+                        )
                         .as_ref()
                         .map_or_else(
                             || "\"null\"".to_owned(),
@@ -582,12 +574,7 @@ impl Validate for Kept {
                                             expression::Value::Int(
                                                 expression::characters(
                                                     expression::text(
-                                                        &expression::joined(
-                                                            expression::text(
-                                                                &expression::joined("use.", words.label_domain),
-                                                            )?,
-                                                            "/",
-                                                        ),
+                                                        &expression::joined(&["use.", words.label_domain, "/"]),
                                                     )?,
                                                 ),
                                             ),
@@ -1512,9 +1499,9 @@ impl Validate for Ruled {
             }
         }
         if {
-            static PATTERN: LazyLock<rule::Pattern> = LazyLock::new(|| rule::Pattern::new(
-                "^x",
-            ));
+            static PATTERN: LazyLock<rule::Pattern> = LazyLock::new(|| {
+                rule::Pattern::new("^x").with_ends("x", "")
+            });
             PATTERN.is_match(self.a.as_str())
         } {
             if !self.b.is_empty() {
@@ -2579,12 +2566,7 @@ impl Validate for Twin {
                                             expression::Value::Int(
                                                 expression::characters(
                                                     expression::text(
-                                                        &expression::joined(
-                                                            expression::text(
-                                                                &expression::joined("use.", words.label_domain),
-                                                            )?,
-                                                            "/",
-                                                        ),
+                                                        &expression::joined(&["use.", words.label_domain, "/"]),
                                                     )?,
                                                 ),
                                             ),

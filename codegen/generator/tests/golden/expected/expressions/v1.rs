@@ -644,35 +644,8 @@ impl Validate for Draft {
             }
         }
         {
-            let outcome = expression::outcome(|| Ok(
-                expression::int(
-                    &{
-                        static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
-                        expression::Function::new(
-                            "orValue",
-                            &[
-                                (
-                                    "(optional_type(A)).orValue(A) -> A",
-                                    &[expression::Kind::Optional, expression::Kind::Any],
-                                ),
-                            ],
-                        ));
-                        FUNCTION
-                            .call(
-                                &[
-                                    expression::Value::optional(
-                                        self
-                                            .least
-                                            .as_ref()
-                                            .map(|item| expression::Value::Int(*item)),
-                                    ),
-                                    expression::Value::Int(1i64),
-                                ],
-                            )?
-                    },
-                )? > 0i64,
-            ));
-            if outcome != Ok(true) && old != Some(self) {
+            let holds = self.least.as_ref().map_or(1i64, |value| *value) > 0i64;
+            if !holds && old != Some(self) {
                 expression::Rule {
                     text: "self.?least.orValue(1) > 0",
                     message: Some("must be positive"),
@@ -681,7 +654,7 @@ impl Validate for Draft {
                     type_name: "object",
                 }
                     .report(
-                        outcome,
+                        Ok(false),
                         || {
                             old
                                 .and_then(|old| expression::message(|| Ok({
@@ -1419,37 +1392,8 @@ impl Validate for Plan {
         }
         {
             let outcome = expression::outcome(|| Ok(
-                expression::or(
-                    || Ok(
-                        expression::text(
-                            &{
-                                static FUNCTION: LazyLock<expression::Function> = LazyLock::new(||
-                                expression::Function::new(
-                                    "orValue",
-                                    &[
-                                        (
-                                            "(optional_type(A)).orValue(A) -> A",
-                                            &[expression::Kind::Optional, expression::Kind::Any],
-                                        ),
-                                    ],
-                                ));
-                                FUNCTION
-                                    .call(
-                                        &[
-                                            expression::Value::optional(
-                                                self
-                                                    .mode
-                                                    .as_ref()
-                                                    .map(|item| expression::Value::from(item.as_str())),
-                                            ),
-                                            expression::Value::from(""),
-                                        ],
-                                    )?
-                            },
-                        )? != "Fast",
-                    ),
-                    || Ok(*expression::given(&self.on, "on")?),
-                )?,
+                self.mode.as_ref().map_or("", |value| value.as_str()) != "Fast"
+                    || *expression::given(&self.on, "on")?,
             ));
             if outcome != Ok(true) && old != Some(self) {
                 expression::Rule {
@@ -2201,21 +2145,19 @@ impl Validate for Plan {
                 self.name.is_empty()
                     || ({
                         let value_0 = expression::joined(
-                            expression::text(
-                                &expression::joined(
-                                    expression::given_if(
-                                        !self.name.is_empty(),
-                                        self.name.as_str(),
-                                        "name",
-                                    )?,
-                                    "-",
-                                ),
-                            )?,
-                            expression::given_if(
-                                !self.name.is_empty(),
-                                self.name.as_str(),
-                                "name",
-                            )?,
+                            &[
+                                expression::given_if(
+                                    !self.name.is_empty(),
+                                    self.name.as_str(),
+                                    "name",
+                                )?,
+                                "-",
+                                expression::given_if(
+                                    !self.name.is_empty(),
+                                    self.name.as_str(),
+                                    "name",
+                                )?,
+                            ],
                         );
                         expression::characters(expression::text(&value_0.clone())?)
                             < 20i64
