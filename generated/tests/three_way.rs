@@ -134,7 +134,7 @@ fn difference(old: &Tree, new: &Tree, info: TypeInfo) -> Tree {
             (Some(Tree::Array(old)), Some(Tree::Array(new))) if below.strategy.merge => {
                 list_difference(name, old, new, below, &mut patch);
             }
-            (Some(Tree::Object(_)), Some(Tree::Object(_))) => {
+            (Some(Tree::Object(_)), Some(Tree::Object(_))) if !below.strategy.replace => {
                 let change = difference(&old[name], &new[name], below);
                 patch.insert(name.clone(), retaining(change, &new[name], below.strategy));
             }

@@ -32,9 +32,17 @@ pub fn checks(
         [] => Ok(()),
         names => Err(format!("{} controllers do not watch yet: {}", names.len(), names.join(", "))),
     });
-    let store = storage.clone();
-    // Damage of some objects is no reason to keep requests for all others away.
-    checks.register_remark("data", &[Probe::Ready], move || remark(&store.patrolled()));
+    let (store, remarked) = (storage.clone(), storage.clone());
+    // Damage of some objects is no reason to keep requests for all others away. And what takes no writes must not
+    // be started again by whoever asks whether it is alive: nothing would be mended by that.
+    checks.register_remarked(
+        "data",
+        &[Probe::Ready],
+        move || {
+            store.patrolled().stopped.map_or(Ok(()), |reason| Err(format!("no writes are taken: {reason}")))
+        },
+        move || remark(&remarked.patrolled()),
+    );
     let told = told.clone();
     checks.register("shutdown", &[Probe::Ready], move || {
         if *told.borrow() { Err("the server is shutting down".to_owned()) } else { Ok(()) }
@@ -79,7 +87,7 @@ pub fn of_fairness(checks: &Checks) -> Hook {
 
 /// What was found in the database since the start, in words.
 fn remark(found: &Patrolled) -> String {
-    let Patrolled { rounds, rows, damaged_rows, unreadable } = found;
+    let Patrolled { rounds, rows, damaged_rows, unreadable, .. } = found;
     let so_far = format!("read through {rounds} times since the start, {rows} rows");
     if found.is_clean() {
         return format!("{so_far}, no damage found");

@@ -58,6 +58,12 @@ async fn run(
     while woken.recv().await.is_some() {
         if let Err(error) = log::checkpoint(&mut connection).await {
             tracing::warn!(%error, "the write-ahead log could not be copied; trying again later");
+            if let (damage @ StoreError::ReadOnly { .. }, Some(control)) =
+                (schema::at_runtime(&error), control.upgrade())
+            {
+                // The same as below.
+                let _ = control.send(Control::Damaged(damage)).await;
+            }
         } else if let Some(control) = control.upgrade() {
             // A closed channel means that the writer is about to do it anyway.
             let _ = control.send(Control::Checkpoint).await;

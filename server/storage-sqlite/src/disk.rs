@@ -5,12 +5,15 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-/// Why a page-sized file beside `path` cannot be written, if the reason is that there is no room.
+/// How much is tried: more than what SQLite makes beside a database that it opens.
+const PROBE: usize = 1 << 16;
+
+/// Why a small file beside `path` cannot be written, if the reason is that there is no room.
 pub(crate) fn no_room(path: &Path) -> Option<io::Error> {
     let mut probe = path.as_os_str().to_owned();
     probe.push(".probe");
     let written = File::create(&probe).and_then(|mut file| {
-        file.write_all(&[0; 1 << 13])?;
+        file.write_all(&vec![0; PROBE])?;
         file.sync_all()
     });
     // Whether it can be removed does not change the answer.

@@ -21,6 +21,7 @@ mod create;
 mod disk;
 mod evidence;
 mod faults;
+mod identity;
 mod insert;
 mod lock;
 mod log;
@@ -56,20 +57,38 @@ pub use repair::{Repaired, repair};
 
 use checkpoint::Checkpointer;
 use evidence::{Evidence, Found};
+use identity::Identity;
 use lock::Lock;
 use log::{Log, LogReader};
 use mark::Mark;
 use patrol::{Findings, Patrol};
+use reserve::Reserve;
 use schema::Meta;
 use store::Sqlite;
-use writer::{Opened, Writer};
+use writer::{Opened, Stop, Writer};
 
 /// How many damaged rows are reported one by one at the start.
 const DAMAGE_REPORTS: usize = 20;
 
 /// Opens or creates the database and starts to serve it. Everything that can be wrong with it is found here:
 /// see [`StoreError`]. Damaged values are not an error: their objects answer with [`orch_storage::Corrupt`].
+///
+/// Where the disk is so full that not even the files fit that SQLite keeps beside a database, half of the reserve
+/// is released for them: what was written can be read, and deletions make room.
 pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
+    let full = match open_once(config.clone()).await {
+        Err(full @ StoreError::DiskFull { .. }) => full,
+        opened => return opened,
+    };
+    let reserve = Reserve::beside(&config.path, config.reserve_bytes);
+    if !reserve.is_kept() || reserve.release(false).await.is_err() {
+        return Err(full);
+    }
+    tracing::warn!(%full, "a part of the reserve was released, so that the database can be opened");
+    open_once(config).await
+}
+
+async fn open_once(config: SqliteConfig) -> Result<Storage, StoreError> {
     let lock = Lock::acquire(&config.path)?;
     let evidence = Evidence::gather(&config.path)?;
     let mut history = accepted_loss(&config, &evidence).await?;
@@ -93,12 +112,13 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
     }
     let memory = Memory::clone(memory_writer.memory());
 
+    let identity = Identity::of(&config.path)?;
     let findings = Findings::default();
     let (requests, request_queue) = mpsc::channel(config.queue.max(1));
     let (control, control_queue) = mpsc::channel(8);
     let (end, finished) = watch::channel(());
     let sqlite = Sqlite {
-        path: config.path.clone(),
+        identity: identity.clone(),
         cluster_uid: meta.cluster_uid,
         memory: memory.clone(),
         sealing: config.sealing.clone(),
@@ -107,11 +127,12 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
         finished,
         findings: findings.clone(),
     };
+    let stop = Stop::new(identity.clone(), findings.clone());
     let checkpointer = Checkpointer::start(&config, control.downgrade()).await?;
     let absent = found.newest.get().saturating_sub(found.rows);
-    let patrol = Patrol::start(config.path.clone(), findings);
+    let patrol = Patrol::start(identity, findings);
     let was_open = meta.is_open;
-    let opened = Opened { lock, log, mark, memory: memory_writer, garbage, absent, was_open, patrol };
+    let opened = Opened { lock, log, mark, memory: memory_writer, garbage, absent, was_open, patrol, stop };
     let writer = Writer::new(config, opened, checkpointer);
     tokio::spawn(writer.run(request_queue, control_queue, end));
     Ok(Storage::new(memory, Arc::new(sqlite)))

@@ -1,7 +1,6 @@
 //! Reads the whole database again and again, slowly: damage is found while there still is a copy without it,
 //! and not at the next start.
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use orch_storage::{Patrolled, Revision, StoreError};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::identity::Identity;
 use crate::log::LogReader;
 
 /// How many rows one step reads at most.
@@ -36,14 +36,19 @@ impl Findings {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Takes down why no writes are taken any more; none where they are.
+    pub(crate) fn set_stopped(&self, reason: Option<Arc<str>>) {
+        self.change(|found| found.stopped = reason);
+    }
+
     fn change(&self, change: impl FnOnce(&mut Patrolled)) {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
 impl Patrol {
-    /// Starts the task for the database at `path`.
-    pub(crate) fn start(path: PathBuf, findings: Findings) -> Self {
+    /// Starts the task for a database.
+    pub(crate) fn start(identity: Identity, findings: Findings) -> Self {
         let (stop, mut stopped) = oneshot::channel();
         let task = tokio::spawn(async move {
             let mut round = Round::default();
@@ -53,7 +58,7 @@ impl Patrol {
                     _ = &mut stopped => return,
                     () = tokio::time::sleep(rest) => {}
                 }
-                rest = match round.step(&path, &findings).await {
+                rest = match round.step(&identity, &findings).await {
                     Ok(true) => REST_AFTER_ROUND,
                     Ok(false) => REST,
                     Err(error) => {
@@ -88,7 +93,9 @@ struct Round {
 
 impl Round {
     /// Reads some rows. Returns whether they were the last ones.
-    async fn step(&mut self, path: &Path, findings: &Findings) -> Result<bool, StoreError> {
+    async fn step(&mut self, identity: &Identity, findings: &Findings) -> Result<bool, StoreError> {
+        identity.check()?;
+        let path = identity.path();
         let mut reader = LogReader::open(path).await?;
         let (mut count, mut last) = (0, self.after);
         let mut damaged = Vec::new();

@@ -15,6 +15,8 @@ pub(crate) enum Control {
     Compact { before: Option<Revision>, reply: Reply<()> },
     /// Copy the rest of the write-ahead log now.
     Checkpoint,
+    /// The database was found to be damaged: take no more writes.
+    Damaged(StoreError),
     /// Commit what is in the queue, and end.
     Shutdown,
 }

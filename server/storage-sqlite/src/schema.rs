@@ -9,6 +9,8 @@ use sqlx::SqliteConnection;
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Row};
 
+use crate::disk;
+
 /// The format of the tables below. A change that older versions cannot read raises it.
 const FORMAT: u64 = 1;
 
@@ -36,6 +38,7 @@ mod code {
     pub(crate) const PERM: u32 = 3;
     pub(crate) const BUSY: u32 = 5;
     pub(crate) const READONLY: u32 = 8;
+    pub(crate) const IOERR: u32 = 10;
     pub(crate) const CORRUPT: u32 = 11;
     pub(crate) const FULL: u32 = 13;
     pub(crate) const CANTOPEN: u32 = 14;
@@ -188,6 +191,9 @@ pub(crate) fn at_start(path: &Path, error: &sqlx::Error) -> StoreError {
         Some(code::CORRUPT) => StoreError::Damaged { path, detail },
         Some(code::NOTADB) => StoreError::NotADatabase { path, detail },
         Some(code::BUSY) => StoreError::Locked { lock: path.clone(), path },
+        Some(code::IOERR) if let Some(full) = disk::no_room(&path) => {
+            StoreError::DiskFull { detail: format!("{full} ({detail})").into() }
+        }
         _ => at_runtime(error),
     }
 }
@@ -196,6 +202,7 @@ pub(crate) fn at_start(path: &Path, error: &sqlx::Error) -> StoreError {
 pub(crate) fn at_runtime(error: &sqlx::Error) -> StoreError {
     match primary_code(error) {
         Some(code::FULL) => StoreError::DiskFull { detail: detail(error) },
+        Some(code::CORRUPT | code::NOTADB) => StoreError::ReadOnly { detail: detail(error) },
         _ => StoreError::Unavailable { detail: detail(error) },
     }
 }

@@ -1,6 +1,5 @@
 //! The callers' side of the writer: the contract, as requests to the task that writes.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use orch_storage::engine::Memory;
@@ -8,6 +7,7 @@ use orch_storage::store::{BoxFuture, Store, Visitor};
 use orch_storage::{Committed, Object, Patrolled, Revision, Sealing, StoreError, Write};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::identity::Identity;
 use crate::log::LogReader;
 use crate::patrol::Findings;
 use crate::request::{Control, Request};
@@ -15,7 +15,8 @@ use crate::row;
 
 /// Sends requests to the writer, and reads beside it.
 pub(crate) struct Sqlite {
-    pub(crate) path: PathBuf,
+    /// The database file.
+    pub(crate) identity: Identity,
     pub(crate) cluster_uid: Arc<str>,
     pub(crate) memory: Memory,
     pub(crate) sealing: Option<Arc<dyn Sealing>>,
@@ -50,7 +51,9 @@ impl Store for Sqlite {
     fn records<'a>(&'a self, visit: &'a mut Visitor<'_>) -> BoxFuture<'a, Result<Revision, StoreError>> {
         Box::pin(async move {
             let mut open = |record| visit(row::opened(record, self.sealing.as_deref()).0);
-            let (_, newest) = LogReader::open(&self.path).await?.read(&self.path, &mut open).await?;
+            self.identity.check()?;
+            let path = self.identity.path();
+            let (_, newest) = LogReader::open(path).await?.read(path, &mut open).await?;
             Ok(newest)
         })
     }
@@ -71,7 +74,11 @@ impl Store for Sqlite {
     }
 
     fn integrity(&self) -> BoxFuture<'_, Result<Vec<String>, StoreError>> {
-        Box::pin(async move { LogReader::open(&self.path).await?.integrity(&self.path).await })
+        Box::pin(async move {
+            self.identity.check()?;
+            let path = self.identity.path();
+            LogReader::open(path).await?.integrity(path).await
+        })
     }
 
     fn shutdown(&self) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -6,6 +6,7 @@
 
 mod copying;
 mod room;
+mod stop;
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -26,6 +27,7 @@ use crate::request::{Control, Request, answer};
 use crate::reserve::Reserve;
 use crate::{disk, schema, wal};
 use room::Room;
+pub(crate) use stop::Stop;
 
 /// How often the idle writer looks for events that have become too old.
 const TICK: Duration = Duration::from_secs(1);
@@ -79,6 +81,7 @@ pub(crate) struct Writer {
     dropping_fails: bool,
     /// A transaction failed, and what it left in the log was not removed yet.
     needs_repair: bool,
+    stop: Stop,
 }
 
 /// What an opened database is to its writer.
@@ -94,11 +97,12 @@ pub(crate) struct Opened {
     /// Whether the database file said that it is in use.
     pub(crate) was_open: bool,
     pub(crate) patrol: Patrol,
+    pub(crate) stop: Stop,
 }
 
 impl Writer {
     pub(crate) fn new(config: SqliteConfig, opened: Opened, checkpointer: Checkpointer) -> Self {
-        let Opened { lock, log, mark, memory, garbage, absent, was_open, patrol } = opened;
+        let Opened { lock, log, mark, memory, garbage, absent, was_open, patrol, stop } = opened;
         let garbage = garbage.into();
         let reserve = Reserve::beside(&config.path, config.reserve_bytes);
         let room = if reserve.is_kept() { Room::Reserved } else { Room::Unreserved };
@@ -125,6 +129,7 @@ impl Writer {
             shrinkable: true,
             dropping_fails: false,
             needs_repair: false,
+            stop,
         }
     }
 
@@ -150,6 +155,7 @@ impl Writer {
                         let _ = reply.send(compacted);
                     }
                     Control::Checkpoint => self.checkpoint().await,
+                    Control::Damaged(damage) => self.stop.at(&damage),
                     Control::Shutdown => break,
                 },
                 received = requests.recv_many(&mut waiting, self.config.batch) => {
@@ -161,7 +167,7 @@ impl Writer {
                     wait_for_more(&requests, received, WAIT_FOR_MORE.min(began.elapsed() / 4)).await;
                     self.clean_after_batch().await;
                 }
-                _ = tick.tick() => {
+                _ = tick.tick() => if self.stop.is_open() {
                     self.mark.sync_when_due();
                     self.copy_when_idle().await;
                     self.clean_when_idle().await;
@@ -228,6 +234,7 @@ impl Writer {
     }
 
     async fn persist(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        self.stop.check()?;
         self.repair().await?;
         self.begin_use().await?;
         let faults = &self.config.faults;
@@ -237,6 +244,7 @@ impl Writer {
             Err(error) => Err(self.explain(&error).await),
         };
         if let Err(error) = appended {
+            self.stop.at(&error);
             self.needs_repair = true;
             if let Err(error) = self.repair().await {
                 tracing::error!(%error, "a failed commit is not undone yet; trying again before the next");
@@ -377,6 +385,7 @@ impl Writer {
     /// Drops the next rows that are not needed, a limited number. History up to `forgotten` is gone then,
     /// also after a start.
     async fn drop_rows(&mut self, forgotten: Revision) -> Result<(), StoreError> {
+        self.stop.check()?;
         self.repair().await?;
         self.begin_use().await?;
         self.config.faults.at(FaultPoint::BeforeCompaction)?;
@@ -385,7 +394,9 @@ impl Writer {
         let dropped = self.log.drop_rows(rows, forgotten).await;
         if let Err(error) = dropped {
             self.needs_repair = true;
-            return Err(self.explain(&error).await);
+            let error = self.explain(&error).await;
+            self.stop.at(&error);
+            return Err(error);
         }
         self.garbage.drain(..count);
         self.shrinkable = true;

@@ -1,5 +1,7 @@
 //! What a store finds while it runs, without being asked.
 
+use std::sync::Arc;
+
 /// What a store found that looks through its data by itself, all the time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patrolled {
@@ -11,6 +13,8 @@ pub struct Patrolled {
     pub damaged_rows: u64,
     /// How many places of a round cannot be read at all.
     pub unreadable: u64,
+    /// Why it takes no writes any more; none where it does.
+    pub stopped: Option<Arc<str>>,
 }
 
 impl Patrolled {

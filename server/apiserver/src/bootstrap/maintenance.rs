@@ -324,8 +324,12 @@ fn printable(text: &str) -> String {
     shown
 }
 
+/// Why a command failed. A full disk says nothing about the data: nothing was done.
 fn runtime(error: &StoreError) -> StartError {
-    StartError::Runtime(error.to_string())
+    match error {
+        StoreError::DiskFull { .. } => StartError::caused("--data-dir", error),
+        _ => StartError::Runtime(error.to_string()),
+    }
 }
 
 #[cfg(test)]

@@ -121,16 +121,6 @@ impl Checks {
         self.put(Check { name: name.into(), probes, run: Arc::new(run), is_hook: false, remark: None });
     }
 
-    /// Adds a check that always passes, with a remark behind it where the client asks for all lines.
-    pub fn register_remark(
-        &self,
-        name: impl Into<Arc<str>>,
-        probes: &'static [Probe],
-        remark: impl Fn() -> String + Send + Sync + 'static,
-    ) {
-        self.register_remarked(name, probes, || Ok(()), remark);
-    }
-
     /// Adds a check with a remark behind it where it passes and the client asks for all lines. An empty
     /// remark is left out.
     pub fn register_remarked(
@@ -340,7 +330,7 @@ mod tests {
     #[tokio::test]
     async fn remarks_stand_behind_checks_that_pass() {
         let checks = Checks::new(Duration::ZERO);
-        checks.register_remark("data", &[Probe::Ready], || "2 rows are damaged".to_owned());
+        checks.register_remarked("data", &[Probe::Ready], || Ok(()), || "2 rows are damaged".to_owned());
         let report = "[+]ping ok\n[+]data ok: 2 rows are damaged\nreadyz check passed\n";
         assert_eq!(ask(&checks, "/readyz", "verbose").await, Some((200, report.to_owned())));
         assert_eq!(ask(&checks, "/readyz", "").await, Some((200, "ok".to_owned())));

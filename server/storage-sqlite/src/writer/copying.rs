@@ -35,8 +35,13 @@ impl Writer {
 
     pub(super) async fn checkpoint(&mut self) {
         if let Err(error) = self.log.checkpoint().await {
-            tracing::warn!(%error, "the write-ahead log could not be copied; trying again later");
+            self.not_copied(&error);
         }
+    }
+
+    fn not_copied(&mut self, error: &sqlx::Error) {
+        tracing::warn!(%error, "the write-ahead log could not be copied; trying again later");
+        self.stop.at(&schema::at_runtime(error));
     }
 
     /// Counts a transaction of `bytes`. The write-ahead log grows by whole pages: those that it fills, and
@@ -66,7 +71,7 @@ impl Writer {
                 // Another connection copies, or reads what it ends with.
                 Ok(false) => tokio::time::sleep(COPY_AGAIN).await,
                 Err(error) => {
-                    tracing::warn!(%error, "the write-ahead log could not be copied; trying again later");
+                    self.not_copied(&error);
                     return false;
                 }
             }

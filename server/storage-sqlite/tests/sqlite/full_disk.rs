@@ -343,3 +343,45 @@ async fn outlasts_another_program() {
     assert_eq!(create(&storage, "b", "x").await.unwrap().revision, first.revision.next());
     assert!(storage.self_check().await.unwrap().is_clean());
 }
+
+/// A disk that was filled to the last byte while the store was closed, so that what a database needs beside it
+/// does not fit: with the reserve it opens and takes deletions, without it the error says why.
+#[tokio::test]
+async fn opens_on_a_disk_that_filled_up_meanwhile() {
+    for reserve_bytes in [0, 1 << 20] {
+        let Some(disk) = Disk::mount(6 << 20) else { return };
+        let data = &disk.0;
+        let config = || SqliteConfig { reserve_bytes, ..data.config() };
+        let storage = orch_storage_sqlite::open(config()).await.unwrap();
+        let first = create(&storage, "a", &"x".repeat(10_000)).await.unwrap();
+        create(&storage, "b", "x").await.unwrap();
+        // The reserve is taken by the first tick.
+        let reserve = data.directory().join("store.db.reserve");
+        while reserve.metadata().map_or(0, |file| file.len()) < reserve_bytes {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        storage.shutdown().await.unwrap();
+        let filler = data.directory().join("filler");
+        let mut filling = std::fs::File::create(&filler).unwrap();
+        while std::io::Write::write(&mut filling, &[0; 4096]).is_ok_and(|written| written > 0) {}
+
+        let checked = orch_storage_sqlite::check(&data.path()).await;
+        assert!(matches!(checked, Err(StoreError::DiskFull { .. })), "{checked:?}");
+        match orch_storage_sqlite::open(config()).await {
+            Err(error) => {
+                assert!(matches!(error, StoreError::DiskFull { .. }) && reserve_bytes == 0, "{error:?}");
+            }
+            Ok(storage) => {
+                assert!(reserve_bytes > 0);
+                assert_eq!(listing(&storage).len(), 2, "reads go on");
+                remove(&storage, "a", first.revision).await.unwrap();
+                storage.shutdown().await.unwrap();
+            }
+        }
+        drop(filling);
+        std::fs::remove_file(filler).unwrap();
+        let storage = orch_storage_sqlite::open(config()).await.unwrap();
+        assert_eq!(listing(&storage).len(), if reserve_bytes > 0 { 1 } else { 2 });
+        storage.shutdown().await.unwrap();
+    }
+}

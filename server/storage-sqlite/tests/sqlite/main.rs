@@ -14,5 +14,6 @@ mod loss;
 mod opening;
 mod place;
 mod repair;
+mod replaced;
 mod sealing;
 mod support;
