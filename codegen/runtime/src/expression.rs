@@ -19,6 +19,7 @@ mod logic;
 mod made;
 mod numbers;
 pub mod outcome;
+mod parts;
 pub mod url;
 pub mod value;
 
@@ -31,10 +32,11 @@ pub use self::{
     kind::Kind,
     logic::{and, or},
     made::{
-        begins, consists, contained, int_of, int_or_string, joined, list, map, micro_time, new_list, new_map,
-        object, text_of, time,
+        contained, int_of, int_or_string, joined, list, map, micro_time, new_list, new_map, object, text_of,
+        time,
     },
     numbers::{boolean, characters, count, double, fits, int, quotient, remainder, same_double, text, uint},
     outcome::{Rule, found_text, holds, is_broken, made_shown, made_text, message, outcome},
+    parts::{begins, consists, entry_of_parts},
     value::{ListKind, Value},
 };

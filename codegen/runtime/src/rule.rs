@@ -5,7 +5,6 @@
 //! except where a rule says so. Rules of optional values are called by the generated code only when there is
 //! a value.
 
-mod entry;
 mod number;
 mod pairs;
 mod seen;
@@ -16,7 +15,6 @@ mod unique;
 mod update;
 
 pub use self::{
-    entry::entry_of_parts,
     number::{
         Number, between, exclusive_maximum, exclusive_minimum, maximum, minimum, multiple_of, not_negative,
         positive,

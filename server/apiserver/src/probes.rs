@@ -33,8 +33,8 @@ pub fn checks(
         names => Err(format!("{} controllers do not watch yet: {}", names.len(), names.join(", "))),
     });
     let (store, remarked) = (storage.clone(), storage.clone());
-    // Damage of some objects is no reason to keep requests for all others away. And what takes no writes must not
-    // be started again by whoever asks whether it is alive: nothing would be mended by that.
+    // Damage of some objects is no reason to keep requests for all others away. And a server that takes no
+    // writes must not be started again by whoever asks whether it lives: nothing would be mended by that.
     checks.register_remarked(
         "data",
         &[Probe::Ready],

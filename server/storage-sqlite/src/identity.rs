@@ -1,8 +1,8 @@
 //! Whether the name of the database still leads to the file that was opened.
 //!
-//! Writes to a file that was removed, or that another one has taken the place of, are gone at the next start.
-//! And SQLite must not open the other file beside the write-ahead log of the first one: it would take that log
-//! for its own.
+//! Writes to a file that was removed, or that another one has taken the place of, are gone at the next
+//! start. And SQLite must not open the other file beside the write-ahead log of the first one: it would take
+//! that log for its own.
 
 use std::fs::{self, Metadata};
 use std::io;

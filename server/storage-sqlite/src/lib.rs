@@ -73,8 +73,8 @@ const DAMAGE_REPORTS: usize = 20;
 /// Opens or creates the database and starts to serve it. Everything that can be wrong with it is found here:
 /// see [`StoreError`]. Damaged values are not an error: their objects answer with [`orch_storage::Corrupt`].
 ///
-/// Where the disk is so full that not even the files fit that SQLite keeps beside a database, half of the reserve
-/// is released for them: what was written can be read, and deletions make room.
+/// Where the disk is so full that not even the files fit that SQLite keeps beside a database, half of the
+/// reserve is released for them: what was written can be read, and deletions make room.
 pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
     let full = match open_once(config.clone()).await {
         Err(full @ StoreError::DiskFull { .. }) => full,

@@ -29,20 +29,6 @@ pub fn joined(parts: &[&str]) -> Value {
     Value::from(parts.concat())
 }
 
-/// Whether a text begins with these, one after the other.
-pub fn begins(text: &str, parts: &[&str]) -> bool {
-    rest(text, parts).is_some()
-}
-
-/// Whether a text consists of these, one after the other.
-pub fn consists(text: &str, parts: &[&str]) -> bool {
-    rest(text, parts) == Some("")
-}
-
-fn rest<'t>(text: &'t str, parts: &[&str]) -> Option<&'t str> {
-    parts.iter().try_fold(text, |rest, part| rest.strip_prefix(part))
-}
-
 /// A number or a text as a value.
 pub fn int_or_string(value: &IntOrString) -> Value {
     match value {

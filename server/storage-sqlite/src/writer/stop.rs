@@ -36,7 +36,7 @@ impl Stop {
         self.check().is_ok()
     }
 
-    /// Takes down an error of the database. No writes are taken from now on where that says that it is damaged.
+    /// Takes down an error of the database. Where it says that this is damaged, no more writes are taken.
     pub(super) fn at(&mut self, error: &StoreError) {
         if let StoreError::ReadOnly { .. } = error {
             self.damage.get_or_insert_with(|| error.clone());

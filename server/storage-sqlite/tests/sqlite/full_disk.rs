@@ -344,8 +344,8 @@ async fn outlasts_another_program() {
     assert!(storage.self_check().await.unwrap().is_clean());
 }
 
-/// A disk that was filled to the last byte while the store was closed, so that what a database needs beside it
-/// does not fit: with the reserve it opens and takes deletions, without it the error says why.
+/// A disk that was filled to the last byte while the store was closed, so that what a database needs beside
+/// it does not fit: with the reserve it opens and takes deletions, without it the error says why.
 #[tokio::test]
 async fn opens_on_a_disk_that_filled_up_meanwhile() {
     for reserve_bytes in [0, 1 << 20] {

@@ -393,7 +393,7 @@ fn reach<'m, 'p>(
     Some((Reached { usage: &field.usage, operand, optional, field: Some(field), is_entry: false }, rest))
 }
 
-/// What a map has under a key. A key with words in it is compared with the keys of the map without being made.
+/// What a map has under a key. A key with words in it is compared with those of the map without being made.
 fn entry<'m>(
     emitter: &Emitter<'_>,
     value: &'m Usage,
@@ -407,8 +407,8 @@ fn entry<'m>(
         if !has_words {
             return quote!(#map.get(#key));
         }
-        let rule = emitter.runtime("rule");
-        quote!(#rule::entry_of_parts(#reference, &[#(#parts),*]))
+        let expression = emitter.runtime("expression");
+        quote!(#expression::entry_of_parts(#reference, &[#(#parts),*]))
     };
     let found = if optional {
         let get = get(&quote!(map), &quote!(map));

@@ -1,4 +1,4 @@
-//! Optional parts of the object, `self.?spec.?name`: an `Option` of a reference instead of a value that is made.
+//! Optional parts of the object, `self.?spec.?name`: an `Option` of a reference, no value that is made.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

@@ -435,13 +435,13 @@ impl Validate for Kept {
             return;
         }
         if Some(
-            rule::entry_of_parts(
+            expression::entry_of_parts(
                 &self.spec.labels,
                 &[cx.vocabulary.label_domain, "/fixed"],
             ),
         )
             != Some(
-                rule::entry_of_parts(
+                expression::entry_of_parts(
                     &old.spec.labels,
                     &[cx.vocabulary.label_domain, "/fixed"],
                 ),
@@ -454,7 +454,7 @@ impl Validate for Kept {
                         .field("labels")
                         .key(&format!("{}/fixed", cx.vocabulary.label_domain)),
                     Reason::Invalid,
-                    &rule::entry_of_parts(
+                    &expression::entry_of_parts(
                             &self.spec.labels,
                             &[cx.vocabulary.label_domain, "/fixed"],
                         )

@@ -1,8 +1,20 @@
-//! Entries of maps whose keys have words of the product in them.
+//! Texts that are put together from parts, compared without being made.
 
 use std::collections::BTreeMap;
 
-use crate::expression::consists;
+/// Whether a text begins with these, one after the other.
+pub fn begins(text: &str, parts: &[&str]) -> bool {
+    rest(text, parts).is_some()
+}
+
+/// Whether a text consists of these, one after the other.
+pub fn consists(text: &str, parts: &[&str]) -> bool {
+    rest(text, parts) == Some("")
+}
+
+fn rest<'t>(text: &'t str, parts: &[&str]) -> Option<&'t str> {
+    parts.iter().try_fold(text, |rest, part| rest.strip_prefix(part))
+}
 
 /// What a map has under the key that consists of these texts, one after the other. The key is not made: most
 /// maps are small, and most have no such key.
