@@ -23,7 +23,7 @@ fn main() {
     let is_target = |name: &str| env::var("TARGET").is_ok_and(|target| target == name);
     let is_optimized = env::var("PROFILE").is_ok_and(|profile| profile == "release");
     if is_native && is_optimized && is_target(HAS_LINKER) && !chooses_linker() {
-        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all,-O2");
     }
 }
 

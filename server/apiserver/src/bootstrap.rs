@@ -53,7 +53,7 @@ mod sources;
 mod storage;
 mod token_key;
 
-pub use audit::start_audit;
+pub use audit::{follow_audit_log, start_audit};
 pub use maintenance::{must_exist, perform, progress::during, strip};
 pub use serving::{host_name, url};
 pub use shared_keys::{seal as seal_keys, share as share_keys};

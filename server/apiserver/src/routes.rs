@@ -242,8 +242,9 @@ async fn performed(
     }
     if matches!(verb, Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection | Verb::Create) {
         // What a write finds is what reads show: other servers may have written.
-        let storage = app.core.objects().storage();
-        storage.barrier().await.map_err(|error| store_error::failure(target.resource, error))?;
+        let objects = app.core.objects();
+        let failure = |error| store_error::failure(objects, target.resource, error);
+        objects.storage().barrier().await.map_err(failure)?;
     }
     let answer = perform(app, cx, head, verb, target.clone(), sent).await?;
     let representation = match (head.info.spelling, cx.spelling()) {

@@ -13,6 +13,10 @@ const SLOW: Duration = Duration::from_millis(500);
 pub enum Stage {
     /// It is known who makes the request.
     Authentication,
+    /// Audit has taken that the request came.
+    Audit,
+    /// It is known that they may be who they want to be.
+    Impersonation,
     /// It is the turn of the request.
     Turn,
     /// It is known that they may.
@@ -25,13 +29,22 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in order.
-    pub const ALL: [Stage; 5] =
-        [Stage::Authentication, Stage::Turn, Stage::Authorization, Stage::Body, Stage::Handler];
+    pub const ALL: [Stage; 7] = [
+        Stage::Authentication,
+        Stage::Audit,
+        Stage::Impersonation,
+        Stage::Turn,
+        Stage::Authorization,
+        Stage::Body,
+        Stage::Handler,
+    ];
 
     /// As in the log and in annotations.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Authentication => "authentication",
+            Stage::Audit => "audit",
+            Stage::Impersonation => "impersonation",
             Stage::Turn => "apf-queue-wait",
             Stage::Authorization => "authorization",
             Stage::Body => "read-request-body",
@@ -70,10 +83,10 @@ impl Timeline {
         }
     }
 
-    /// When a stage ended; when the request came, where it has not ended.
-    pub fn at(&self, stage: Stage) -> Instant {
-        let micros = self.ends[stage as usize].load(Ordering::Relaxed);
-        self.started + Duration::from_micros(u64::from(micros))
+    /// When a stage began: when the last one before it ended, or the request came.
+    pub fn began(&self, stage: Stage) -> Instant {
+        let before = self.ends[..stage as usize].iter().map(|end| end.load(Ordering::Relaxed));
+        self.started + Duration::from_micros(before.max().unwrap_or(0).into())
     }
 
     /// When the request came.
@@ -128,10 +141,11 @@ mod tests {
     #[tokio::test]
     async fn a_stage_ends_once() {
         let timeline = Timeline::new(Instant::now());
-        assert_eq!(timeline.at(Stage::Turn), timeline.started());
+        assert_eq!(timeline.began(Stage::Authorization), timeline.started());
         let turn = timeline.until(Stage::Turn);
         tokio::time::sleep(Duration::from_millis(1)).await;
-        assert!(timeline.at(Stage::Turn).elapsed() >= Duration::from_millis(1));
+        assert!(timeline.began(Stage::Authorization).elapsed() >= Duration::from_millis(1));
+        assert_eq!(timeline.began(Stage::Turn), timeline.started());
         let again = timeline.until(Stage::Turn);
         assert!(turn.abs_diff(again) <= Duration::from_micros(1), "{turn:?} {again:?}");
         assert!(timeline.until(Stage::Handler) > again);

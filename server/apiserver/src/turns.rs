@@ -64,7 +64,7 @@ pub async fn take(
         return Ok(Pass::default());
     };
     let about = || about(&placed, user, head);
-    let arrived = head.timeline.at(Stage::Authentication);
+    let arrived = head.timeline.began(Stage::Turn);
     let width = width::of(app, head, placed.most_seats());
     let entered = match fairness.enter((&placed, what), arrived, width, about) {
         Entry::Runs(seat) => Ok(seat),

@@ -97,6 +97,13 @@ impl Backends {
         }
     }
 
+    /// Opens the file of the log anew, which somebody may have moved away.
+    pub async fn reopen_log(&self) {
+        if let Some(log) = &self.log {
+            log.reopen().await;
+        }
+    }
+
     /// Waits until all events have left the buffers, or that long.
     pub async fn flush(&self, patience: Duration) {
         let all = async {

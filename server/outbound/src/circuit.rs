@@ -34,6 +34,11 @@ impl Circuit {
         true
     }
 
+    /// Whether the target has failed often, and not answered since.
+    pub fn has_opened(&self) -> bool {
+        self.closed_until.is_some()
+    }
+
     /// The target answered.
     pub fn succeeded(&mut self) {
         *self = Circuit::default();

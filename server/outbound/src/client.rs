@@ -42,11 +42,19 @@ pub struct Settings {
     pub max_answer: usize,
     /// Further attempts.
     pub backoff: Backoff,
+    /// Whether a target that does not answer in time counts as one that is not there. Only where callers do
+    /// not choose the questions: whoever does must not decide whether those of others are put.
+    pub silence_is_absence: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { timeout: Duration::from_secs(30), max_answer: 1024 * 1024, backoff: Backoff::default() }
+        Settings {
+            timeout: Duration::from_secs(30),
+            max_answer: 1024 * 1024,
+            backoff: Backoff::default(),
+            silence_is_absence: false,
+        }
     }
 }
 
@@ -76,6 +84,12 @@ impl Client {
 
     fn from_source(source: Source, settings: Settings) -> Self {
         Client { source, settings, idle: Mutex::default(), circuit: Mutex::default() }
+    }
+
+    /// Whether the target was not there several times in a row, and has not been there since. A call tries
+    /// now and then; the others fail at once.
+    pub fn is_left_alone(&self) -> bool {
+        locked(&self.circuit).has_opened()
     }
 
     /// Posts JSON to the address of the target. The result is the body of an answer with a status of 2xx.
@@ -130,10 +144,15 @@ impl Client {
             call.failed(error.to_string());
         }
         match &answer {
-            Err(error) if error.is_absence() => locked(&self.circuit).failed(Instant::now()),
+            Err(error) if self.is_absence(error) => locked(&self.circuit).failed(Instant::now()),
             _ => locked(&self.circuit).succeeded(),
         }
         answer
+    }
+
+    fn is_absence(&self, error: &OutboundError) -> bool {
+        let is_silence = matches!(error, OutboundError::Timeout(_));
+        error.is_absence() || (is_silence && self.settings.silence_is_absence)
     }
 
     async fn exchange(

@@ -9,7 +9,7 @@
 //! - without a proxy, and without following redirects: a target cannot send the server elsewhere;
 //! - with answers that are bounded in size and are never logged;
 //! - not at all for a while, where no connection can be opened ([`circuit`]): requests do not wait for a
-//!   server that is gone;
+//!   server that is gone; where callers do not choose what is asked, one that is silent counts as gone;
 //! - with the trace of the request that a call is made for ([`orch_trace`]).
 //!
 //! Collectors of traces are also called by gRPC ([`grpc`]), which needs less.
@@ -37,5 +37,6 @@ mod connection;
 pub mod error;
 pub mod grpc;
 pub mod kubeconfig;
+pub mod outliving;
 mod source;
 pub mod target;

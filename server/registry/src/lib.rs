@@ -35,11 +35,13 @@ pub mod operation;
 pub mod options;
 mod per_form;
 pub mod read;
+mod recurrence;
 pub mod refusal;
 pub mod request;
 mod scale;
 pub mod spelling;
 pub mod store_error;
+mod store_states;
 pub mod stored;
 #[cfg(test)]
 mod test_core;

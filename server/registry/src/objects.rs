@@ -10,6 +10,7 @@ use crate::{
     catalog::{Catalog, ServedResource},
     conversion::LostManagers,
     error::{ApiError, Result},
+    store_states::StoreStates,
     stored,
 };
 
@@ -21,6 +22,7 @@ const VERSION_WAIT: Duration = Duration::from_secs(3);
 pub struct Objects {
     catalog: Arc<Catalog>,
     storage: Storage,
+    states: Arc<StoreStates>,
 }
 
 /// A stored object with its tree.
@@ -55,7 +57,7 @@ pub enum Stored {
 impl Objects {
     /// The objects of the catalog's kinds in this store.
     pub fn new(catalog: Arc<Catalog>, storage: Storage) -> Self {
-        Objects { catalog, storage }
+        Objects { catalog, storage, states: Arc::default() }
     }
 
     /// What is served.
@@ -66,6 +68,11 @@ impl Objects {
     /// The store.
     pub fn storage(&self) -> &Storage {
         &self.storage
+    }
+
+    /// What the log was told of the state of the store.
+    pub(crate) fn store_states(&self) -> &StoreStates {
+        &self.states
     }
 
     /// The newest state of a resource.

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::Stdio,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
@@ -24,7 +25,7 @@ use tokio::{
     sync::mpsc,
 };
 
-use crate::fairness::divert;
+use crate::{fairness::divert, restart::hang_up};
 
 /// A server that records, and its log.
 pub struct Audited {
@@ -372,16 +373,11 @@ async fn a_webhook_is_sent_lists_and_gets_the_rest_at_the_end() {
     let (seen, mut lists) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(answer(stream, seen.clone()));
+            tokio::spawn(answer(stream, seen.clone(), Duration::ZERO));
         }
     });
     let directory = tempfile::tempdir().unwrap();
-    let kubeconfig = directory.path().join("webhook.kubeconfig");
-    let text = format!(
-        "contexts: [{{name: c, context: {{cluster: k}}}}]\n\
-         clusters: [{{name: k, cluster: {{server: 'http://{address}/audit'}}}}]\n"
-    );
-    fs::write(&kubeconfig, text).unwrap();
+    let kubeconfig = write_kubeconfig(directory.path(), address);
     let rules = "- {level: Metadata, verbs: [list], omitStages: [RequestReceived]}\n";
     let policy = write_policy(directory.path(), "orch.io", rules);
     let mut server = TestServer::options()
@@ -404,7 +400,77 @@ async fn a_webhook_is_sent_lists_and_gets_the_rest_at_the_end() {
     assert_eq!(list["items"].as_array().unwrap().len(), 1);
 }
 
-async fn answer(mut stream: TcpStream, seen: mpsc::UnboundedSender<Value>) {
+/// A kubeconfig file for a webhook at this address.
+fn write_kubeconfig(directory: &Path, address: SocketAddr) -> PathBuf {
+    let file = directory.join("webhook.kubeconfig");
+    let text = format!(
+        "contexts: [{{name: c, context: {{cluster: k}}}}]\n\
+         clusters: [{{name: k, cluster: {{server: 'http://{address}/audit'}}}}]\n"
+    );
+    fs::write(&file, text).unwrap();
+    file
+}
+
+/// The wait for audit is told as what it is, and sends nobody to look for it in authentication.
+#[tokio::test]
+async fn a_slow_webhook_is_told_as_audit() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (seen, mut lists) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(answer(stream, seen.clone(), Duration::from_millis(700)));
+        }
+    });
+    let directory = tempfile::tempdir().unwrap();
+    let kubeconfig = write_kubeconfig(directory.path(), address);
+    let policy = write_policy(directory.path(), "orch.io", "- {level: Metadata, verbs: [get]}\n");
+    let server = TestServer::options()
+        .flag(format!("--audit-policy-file={}", policy.display()))
+        .flag(format!("--audit-webhook-config-file={}", kubeconfig.display()))
+        .flag("--audit-webhook-mode=blocking")
+        .start()
+        .await;
+    server.admin().get(&format!("{CONFIG_MAPS}/slow")).await.expect(404);
+    let text = server.log();
+    let slow = text.lines().find(|line| line.contains("a slow request") && line.contains("/slow"));
+    let slow = slow.unwrap_or_else(|| panic!("{text}"));
+    assert!(slow.contains(", audit 7"), "{slow}");
+    let completed = loop {
+        let list: Value = lists.recv().await.unwrap();
+        let event = list["items"][0].clone();
+        if event["stage"] == "ResponseComplete" && event["requestURI"].as_str().unwrap().ends_with("/slow") {
+            break event;
+        }
+    };
+    let took = |stage: &str| {
+        let text = &completed["annotations"][format!("apiserver.latency.orch.io/{stage}")];
+        text.as_str().unwrap_or_else(|| panic!("{completed}")).to_owned()
+    };
+    assert!(took("audit").starts_with('7'), "{completed}");
+    assert!(!took("authentication").starts_with('7'), "{completed}");
+}
+
+#[tokio::test]
+async fn a_log_that_was_moved_away_is_left_at_a_signal() {
+    let audited = Audited::start("- {level: Metadata, verbs: [get]}\n", TestServer::options()).await;
+    let (log, moved) = (audited.directory.path().join("audit.log"), audited.directory.path().join("moved"));
+    let admin = audited.server.admin();
+    admin.get(&format!("{CONFIG_MAPS}/before")).await.expect(404);
+    fs::rename(&log, &moved).unwrap();
+    hang_up(&audited.server);
+    audited.server.logged("the audit log is opened again").await;
+    admin.get(&format!("{CONFIG_MAPS}/after")).await.expect(404);
+    let uris = |file: &Path| -> Vec<String> {
+        let events = events(file).into_iter().filter(|event| event["stage"] == "ResponseComplete");
+        events.map(|event| event["requestURI"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(uris(&moved), [format!("{CONFIG_MAPS}/before")]);
+    assert_eq!(uris(&log), [format!("{CONFIG_MAPS}/after")]);
+}
+
+/// Answers each list after a pause.
+async fn answer(mut stream: TcpStream, seen: mpsc::UnboundedSender<Value>, pause: Duration) {
     let mut read = String::new();
     loop {
         let mut piece = [0; 4096];
@@ -412,6 +478,7 @@ async fn answer(mut stream: TcpStream, seen: mpsc::UnboundedSender<Value>) {
         read.push_str(std::str::from_utf8(&piece[..count]).unwrap());
         let Some((_, body)) = read.split_once("\r\n\r\n") else { continue };
         let Ok(list) = serde_json::from_str(body) else { continue };
+        tokio::time::sleep(pause).await;
         seen.send(list).unwrap();
         read.clear();
         if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.is_err() {

@@ -1,13 +1,17 @@
-//! Starts audit, where the configuration asks for it.
+//! Starts audit, where the configuration asks for it, and opens its log again when that was moved away.
 
 use std::sync::Arc;
 
-use crate::{config::Config, start_error::StartError};
+use crate::{app::App, config::Config, start_error::StartError};
 use orch_audit::{
     auditor::Auditor,
     backend::{Backends, log::Log, webhook::Webhook},
     counters::Counters,
     policy,
+};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::watch,
 };
 
 /// Reads the policy, opens the log and starts the webhook; nothing where nothing would be recorded.
@@ -38,4 +42,30 @@ pub fn start_audit(config: &Config, counters: &Arc<Counters>) -> Result<Option<A
         return Ok(None);
     }
     Ok(Some(Auditor::new(policy, backends, Arc::clone(counters), config.vocabulary)))
+}
+
+/// Opens the log of audit again at SIGHUP, until the server stops.
+///
+/// # Errors
+/// Where the signal cannot be listened to.
+pub fn follow_audit_log(
+    app: Arc<App>,
+    mut stopping: watch::Receiver<bool>,
+) -> Result<impl Future<Output = ()> + Send, StartError> {
+    let mut hangup = signal(SignalKind::hangup())
+        .map_err(|error| StartError::Runtime(format!("cannot listen to signals: {error}")))?;
+    Ok(async move {
+        let Some(audit) = &app.audit else { return };
+        let reopen = async {
+            while hangup.recv().await.is_some() {
+                audit.backends().reopen_log().await;
+            }
+        };
+        tokio::select! {
+            // An error means that the sender is gone, and the server with it.
+            _ = stopping.wait_for(|stopping| *stopping) => {}
+            // A log that is stalled does not keep the server from stopping.
+            () = reopen => {}
+        }
+    })
 }

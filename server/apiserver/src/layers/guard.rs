@@ -138,11 +138,10 @@ async fn recorded(
     audit: &RequestAudit<'_>,
     caller: &Authenticated,
 ) -> Result<(), Response> {
-    let known = head.timeline.at(Stage::Authentication);
-    audit.received(head, caller).await?;
-    // It may have waited for the log of audit, which does not count as waiting for a turn.
-    app.metrics.passed(Filter::Audit, head.timeline.end(Stage::Authentication) - known);
-    Ok(())
+    let known = head.timeline.began(Stage::Audit);
+    let recorded = audit.received(head, caller).await;
+    app.metrics.passed(Filter::Audit, head.timeline.end(Stage::Audit) - known);
+    recorded
 }
 
 /// Answers a request as the sender, or as who the sender wants to be.
@@ -159,13 +158,14 @@ async fn as_wanted(passage: Passage<'_>, sender: &Authenticated) -> Response {
 /// Answers a request as somebody else, where the sender may be that.
 async fn impersonated(passage: Passage<'_>, sender: &Authenticated, wanted: Impersonation) -> Response {
     let Passage { app, head, .. } = passage;
-    let began = head.timeline.at(Stage::Authentication);
-    match other_servers::impersonate(app, sender, wanted).await {
+    let began = head.timeline.began(Stage::Impersonation);
+    let impersonated = other_servers::impersonate(app, sender, wanted).await;
+    let took = head.timeline.end(Stage::Impersonation).saturating_duration_since(began);
+    match impersonated {
         Ok(caller) => {
             if let Some(record) = head.record {
                 record.impersonated(recorded_user(caller.user()));
             }
-            let took = head.timeline.end(Stage::Authentication).saturating_duration_since(began);
             app.metrics.passed(Filter::Impersonation, took);
             in_turn(passage, sender, &caller).await
         }
@@ -194,7 +194,7 @@ async fn in_turn(passage: Passage<'_>, sender: &Authenticated, caller: &Authenti
 /// The turn of a request has come, or will not. Returns when that is.
 fn ended_turn(app: &App, head: RequestHead<'_>) -> Instant {
     let now = head.timeline.end(Stage::Turn);
-    let took = now.saturating_duration_since(head.timeline.at(Stage::Authentication));
+    let took = now.saturating_duration_since(head.timeline.began(Stage::Turn));
     app.metrics.passed(Filter::Fairness, took);
     now
 }

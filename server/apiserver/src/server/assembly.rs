@@ -147,9 +147,10 @@ impl Server {
         let standing = standing::standing(core.objects());
         let app = self.app(core, access, metrics, health, issuer, address);
         let app = Arc::new(App { audit, tracer, ..app });
+        let audit_log = bootstrap::follow_audit_log(Arc::clone(&app), stopping.clone())?;
         let watches = watch_review::follow(Arc::clone(&app), standing, stopping);
         let following = Box::pin(async move {
-            tokio::join!(files, watches, OptionFuture::from(keys));
+            tokio::join!(files, audit_log, watches, OptionFuture::from(keys));
         });
         let replica = storage.is_shared().then(|| replica(address));
         let parts =

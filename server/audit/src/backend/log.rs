@@ -86,6 +86,8 @@ pub struct Log {
     queue: Queue,
     counters: Arc<Counters>,
     is_stalled: Arc<AtomicBool>,
+    /// Whether the thread is to open the file anew.
+    is_left: Arc<AtomicBool>,
 }
 
 impl Log {
@@ -95,7 +97,7 @@ impl Log {
     /// Where the file cannot be opened or made.
     pub fn start(settings: Settings, counters: &Arc<Counters>) -> Result<Self, AuditError> {
         let (queue, entries) = Queue::new(settings.buffer, counters);
-        let is_stalled = Arc::new(AtomicBool::new(false));
+        let (is_stalled, is_left) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let output: Box<dyn Lines> = match &settings.output {
             Output::Stdout => Box::new(io::stdout()),
             Output::File(path, rotation) => {
@@ -109,10 +111,11 @@ impl Log {
             pauses: settings.mode == Mode::Batch && settings.buffer >= MIN_BUFFER_TO_PAUSE,
             losses: Losses::new(counters, Plugin::Log),
             is_stalled: Arc::clone(&is_stalled),
+            is_left: Arc::clone(&is_left),
         };
         let spawned = thread::Builder::new().name("audit-log".to_owned()).spawn(move || writer.run(entries));
         spawned.map_err(|source| AuditError::Log { path: PathBuf::from("-"), source })?;
-        Ok(Log { settings, queue, counters: Arc::clone(counters), is_stalled })
+        Ok(Log { settings, queue, counters: Arc::clone(counters), is_stalled, is_left })
     }
 
     pub(super) fn mode(&self) -> Mode {
@@ -140,6 +143,12 @@ impl Log {
     }
 
     pub(super) async fn flush(&self) {
+        self.queue.flush().await;
+    }
+
+    /// Opens the file anew, which somebody may have moved away. What waits is written first.
+    pub(super) async fn reopen(&self) {
+        self.is_left.store(true, Ordering::Relaxed);
         self.queue.flush().await;
     }
 
@@ -180,6 +189,11 @@ trait Lines: Send {
 
     /// How many bytes can be written before something else has to be done first.
     fn room(&self) -> u64;
+
+    /// Opens again what others can move away. Returns whether this is such a thing.
+    fn reopen(&mut self) -> io::Result<bool> {
+        Ok(false)
+    }
 }
 
 impl Lines for io::Stdout {
@@ -201,6 +215,7 @@ struct Writer {
     pauses: bool,
     losses: Losses,
     is_stalled: Arc<AtomicBool>,
+    is_left: Arc<AtomicBool>,
 }
 
 impl Writer {
@@ -223,9 +238,22 @@ impl Writer {
                 next = if is_full { None } else { entries.try_recv().ok() };
             }
             self.write(&mut batch);
+            if self.is_left.swap(false, Ordering::Relaxed) {
+                self.reopen();
+            }
             for told in flushed {
                 // Who waited may be gone.
                 let _ = told.send(());
+            }
+        }
+    }
+
+    fn reopen(&mut self) {
+        match self.output.reopen() {
+            Ok(true) => tracing::info!("the audit log is opened again"),
+            Ok(false) => {}
+            Err(error) => {
+                tracing::error!(%error, "the audit log cannot be opened again; lines go on as before");
             }
         }
     }

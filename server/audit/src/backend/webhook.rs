@@ -3,8 +3,12 @@
 //! In the mode `batch` events are collected, and sent when there are enough or when the oldest has waited
 //! long enough. One list is sent after the other, not more often than the throttle allows. A list that cannot
 //! be delivered is tried again with growing pauses, and then lost. Meanwhile events wait in the buffer. In
-//! the other modes each request sends its event by itself, once, and waits for [`PATIENCE`] at most. A
-//! webhook that failed five times in a row is left alone for a while; then no request waits for it.
+//! the other modes each request sends its event by itself, once, and waits for [`PATIENCE`] at most.
+//!
+//! A webhook that could not be reached, or did not answer in time, five times in a row is left alone for a
+//! while, until a call that tries now and then succeeds. Events of other requests are lost at once. In the
+//! mode `blocking` no request waits for the call that tries; in `blocking-strict` the one does whose event it
+//! sends, because that decides whether the request is refused.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -13,10 +17,11 @@ use orch_outbound::{
     backoff::Backoff,
     client::{self, Client},
     error::OutboundError,
+    outliving::outliving,
     target::Target,
 };
 use tokio::{
-    sync::{Mutex, oneshot},
+    sync::{Mutex, Semaphore, oneshot},
     time::{Instant, sleep, sleep_until, timeout_at},
 };
 
@@ -65,6 +70,8 @@ impl Settings {
         let mut once = client::Settings { backoff: Backoff::ONCE, ..client::Settings::default() };
         if self.mode != Mode::Batch {
             once.timeout = PATIENCE;
+            // Nobody chooses what this webhook is asked: it need not judge anything.
+            once.silence_is_absence = true;
         }
         once
     }
@@ -114,6 +121,7 @@ impl Webhook {
             client,
             losses: Mutex::new(Losses::new(counters, Plugin::Webhook)),
             counters: Arc::clone(counters),
+            lasting: Arc::new(Semaphore::new(1)),
             settings,
         });
         tokio::spawn(Worker::new(Arc::clone(&sender)).run(entries));
@@ -144,10 +152,28 @@ impl Webhook {
         }
     }
 
+    /// Whether an event has arrived.
     async fn sent(&self, event: &Event) -> bool {
-        match self.sender.text(event) {
-            Some(text) => self.sender.send(&[&*text]).await,
-            None => false,
+        let Some(text) = self.sender.text(event) else { return false };
+        let is_left_alone = self.sender.client.is_left_alone();
+        match Arc::clone(&self.sender.lasting).try_acquire_owned() {
+            Ok(permit) => {
+                let sender = Arc::clone(&self.sender);
+                let call = outliving(async move {
+                    let is_sent = sender.send(&[&*text]).await;
+                    drop(permit);
+                    is_sent
+                });
+                if is_left_alone && self.mode == Mode::Blocking {
+                    return false;
+                }
+                call.await.unwrap_or(false)
+            }
+            Err(_) if is_left_alone => {
+                self.sender.losses.lock().await.count(1, &OutboundError::CircuitOpen);
+                false
+            }
+            Err(_) => self.sender.send(&[&*text]).await,
         }
     }
 
@@ -162,6 +188,9 @@ struct Sender {
     settings: Settings,
     losses: Mutex<Losses>,
     counters: Arc<Counters>,
+    /// Of the requests that send their event, one at a time leaves it to a task. So the outcome of some call
+    /// is always known, also where all clients leave before a webhook that hangs has used up its time.
+    lasting: Arc<Semaphore>,
 }
 
 impl std::fmt::Debug for Sender {

@@ -96,7 +96,12 @@ impl Place {
 
     /// What is at an address, which the issuer names.
     pub(super) async fn get(&self, url: &str, credential: Credential) -> Result<Vec<u8>, String> {
-        let settings = Settings { timeout: TIMEOUT, max_answer: MAX_BYTES, backoff: Backoff::ONCE };
+        let settings = Settings {
+            timeout: TIMEOUT,
+            max_answer: MAX_BYTES,
+            backoff: Backoff::ONCE,
+            ..Settings::default()
+        };
         let target = self.target(url, credential).map_err(|error| error.to_string())?;
         let answer = Client::new(target, settings).get().await;
         Ok(answer.map_err(|error| format!("{url:?}: {error}"))?.to_vec())

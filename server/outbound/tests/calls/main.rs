@@ -18,7 +18,7 @@ use server::{Reply, Server};
 /// Short pauses, so that tests are.
 fn settings() -> Settings {
     let backoff = Backoff { initial: Duration::from_millis(5), ..Backoff::default() };
-    Settings { timeout: Duration::from_secs(5), max_answer: 1000, backoff }
+    Settings { timeout: Duration::from_secs(5), max_answer: 1000, backoff, ..Settings::default() }
 }
 
 fn target(server: &Server, credential: Credential) -> Target {

@@ -102,7 +102,7 @@ impl Shown {
         let storage = objects.storage();
         match self {
             Shown::Newest => {
-                storage.barrier().await.map_err(|error| store_error::failure(resource, error))?;
+                storage.barrier().await.map_err(|error| store_error::failure(objects, resource, error))?;
             }
             Shown::Any => {}
             Shown::NotOlderThan(version) => objects.wait_for(version).await?,
@@ -113,7 +113,7 @@ impl Shown {
                     StoreError::Expired { .. } => {
                         ApiError::Expired("The resourceVersion for the provided list is too old.".to_owned())
                     }
-                    other => store_error::failure(resource, other),
+                    other => store_error::failure(objects, resource, other),
                 });
             }
         }

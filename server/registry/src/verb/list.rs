@@ -82,7 +82,7 @@ async fn continued(
             let token = with_binding(request, |binding| cx.core.continue_key().seal(binding, &newest));
             Err(ApiError::ExpiredContinue { token })
         }
-        Err(other) => Err(store_error::failure(resource, other)),
+        Err(other) => Err(store_error::failure(cx.core.objects(), resource, other)),
     }
 }
 

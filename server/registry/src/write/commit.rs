@@ -86,7 +86,7 @@ pub async fn commit(
     match committed {
         Ok(committed) => Ok(committed.object),
         Err(error) if cx.fence.is_some_and(|fence| fence.has_ended(&error)) => Err(fence::not_held().into()),
-        Err(error) => Err(store_error::refused(resource, error)),
+        Err(error) => Err(store_error::refused(cx.core.objects(), resource, error)),
     }
 }
 

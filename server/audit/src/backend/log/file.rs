@@ -58,9 +58,9 @@ pub(super) struct LogFile {
 impl LogFile {
     /// Opens the file; new lines follow those that are there.
     pub(super) fn open(path: PathBuf, rotation: Rotation) -> io::Result<Self> {
-        let file = open(&path)?;
-        let is_rotated = file.metadata()?.is_file() && !FOREIGN.iter().any(|root| path.starts_with(root));
-        let size = if is_rotated { end_last_line(&file, &path)? } else { 0 };
+        let (file, size) = open_to_follow(&path)?;
+        let is_rotated = size.is_some();
+        let size = size.unwrap_or(0);
         let mut log = LogFile { path, rotation, file, is_rotated, size, tidying: None };
         if is_rotated {
             log.tidy();
@@ -102,10 +102,20 @@ impl LogFile {
         });
         self.tidying = tidying.ok();
     }
+
+    /// Takes back a line that could not be written whole: a part of it would make the line behind it
+    /// unreadable. A file that others have made shorter meanwhile does not become longer.
+    fn take_back(&self) -> io::Result<()> {
+        self.file.set_len(self.size.min(self.file.metadata()?.len()))
+    }
 }
 
 impl Lines for LogFile {
     fn write_lines(&mut self, lines: &[u8]) -> io::Result<()> {
+        if self.is_rotated {
+            // Others may have made the file shorter, as logrotate does with `copytruncate`.
+            self.size = self.size.min(self.file.metadata()?.len());
+        }
         if self.size > 0 && lines.len() as u64 > self.room() {
             // Where that fails, the file becomes too large, which is better than no file.
             if let Err(error) = self.rotate() {
@@ -116,8 +126,7 @@ impl Lines for LogFile {
         match &written {
             _ if !self.is_rotated => {}
             Ok(()) => self.size += lines.len() as u64,
-            // A part of a line would make the line behind it unreadable.
-            Err(_) => self.file.set_len(self.size)?,
+            Err(_) => self.take_back()?,
         }
         written
     }
@@ -125,6 +134,23 @@ impl Lines for LogFile {
     fn room(&self) -> u64 {
         self.rotation.max_size.saturating_sub(self.size)
     }
+
+    fn reopen(&mut self) -> io::Result<bool> {
+        if !self.is_rotated {
+            return Ok(false);
+        }
+        let (file, size) = open_to_follow(&self.path)?;
+        (self.file, self.is_rotated, self.size) = (file, size.is_some(), size.unwrap_or(0));
+        Ok(true)
+    }
+}
+
+/// Opens a file whose lines new ones follow, with its size if it can be rotated.
+fn open_to_follow(path: &Path) -> io::Result<(File, Option<u64>)> {
+    let file = open(path)?;
+    let is_rotated = file.metadata()?.is_file() && !FOREIGN.iter().any(|root| path.starts_with(root));
+    let size = if is_rotated { Some(end_last_line(&file, path)?) } else { None };
+    Ok((file, size))
 }
 
 /// Its directory is made where it is missing.
@@ -319,6 +345,44 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_others_make_shorter_is_as_long_as_they_leave_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("audit.log");
+        let mut log = LogFile::open(path.clone(), rotation()).unwrap();
+        log.write_lines(b"12345678\n").unwrap();
+        File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+        log.write_lines(b"abcdefgh\n").unwrap();
+        assert_eq!(names(directory.path()), ["audit.log"], "it is not full");
+        assert_eq!(log.size, 9);
+        // A line that does not fit, after the file was emptied again.
+        File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+        log.file.write_all(b"ABC").unwrap();
+        log.take_back().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "ABC", "no hole");
+    }
+
+    #[test]
+    fn a_file_that_others_have_moved_is_left_when_they_say_so() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, moved) = (directory.path().join("audit.log"), directory.path().join("moved"));
+        let mut log = LogFile::open(path.clone(), rotation()).unwrap();
+        log.write_lines(b"1234\n").unwrap();
+        fs::rename(&path, &moved).unwrap();
+        log.write_lines(b"567\n").unwrap();
+        fs::write(&path, "abcdef\n").unwrap();
+        assert!(log.reopen().unwrap());
+        log.write_lines(b"gh\n").unwrap();
+        assert_eq!(fs::read_to_string(&moved).unwrap(), "1234\n567\n");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "abcdef\ngh\n");
+        assert_eq!(log.size, 10);
+        fs::remove_file(&path).unwrap();
+        log.reopen().unwrap();
+        log.write_lines(b"12345678\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "12345678\n");
+        assert_eq!(names(directory.path()), ["audit.log", "moved"]);
+    }
+
+    #[test]
     fn pipes_and_devices_keep_their_names() {
         let directory = tempfile::tempdir().unwrap();
         let pipe = directory.path().join("audit.log");
@@ -329,6 +393,7 @@ mod tests {
             let mut log = LogFile::open(path, rotation()).unwrap();
             for line in ["12345678\n", "abcdefgh\n", "ABCDEFGH\n"] {
                 log.write_lines(line.as_bytes()).unwrap();
+                assert!(!log.reopen().unwrap());
             }
             assert_eq!((log.room(), log.tidying.is_none()), (10, true));
         }

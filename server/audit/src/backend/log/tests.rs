@@ -48,16 +48,17 @@ fn start(mode: Mode) -> Fixture {
     let counters = Arc::new(Counters::default());
     let (queue, entries) = Queue::new(3, &counters);
     let (permissions, permitted) = mpsc::channel();
-    let (text, is_stalled) = (Arc::default(), Arc::new(AtomicBool::new(false)));
+    let (text, is_stalled, is_left) = (Arc::default(), Arc::default(), Arc::default());
     let mut writer = Writer {
         output: Box::new(Gate { permissions: permitted, text: Arc::clone(&text) }),
         max_batch: 1,
         pauses: false,
         losses: Losses::new(&counters, Plugin::Log),
         is_stalled: Arc::clone(&is_stalled),
+        is_left: Arc::clone(&is_left),
     };
     thread::spawn(move || writer.run(entries));
-    let log = Log { settings: settings(mode), queue, counters: Arc::clone(&counters), is_stalled };
+    let log = Log { settings: settings(mode), queue, counters: Arc::clone(&counters), is_stalled, is_left };
     Fixture { log, counters, permissions, text }
 }
 

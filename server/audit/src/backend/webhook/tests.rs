@@ -141,6 +141,98 @@ async fn requests_wait_and_fail_as_the_mode_says() {
     }
 }
 
+/// A server that takes connections and never answers.
+async fn hang() -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    (listener, address)
+}
+
+/// How long a request waits for its event, and whether it may go on then.
+async fn waits(webhook: &Webhook) -> (Duration, bool) {
+    let began = Instant::now();
+    let goes_on = webhook.process(&Arc::new(full())).await;
+    (began.elapsed(), goes_on)
+}
+
+/// As long as a webhook that failed five times is left alone, by the clock of the machine.
+async fn first_pause() {
+    tokio::time::resume();
+    sleep(Duration::from_millis(600)).await;
+    tokio::time::pause();
+}
+
+fn assert_waits((took, goes_on): (Duration, bool), expected: Duration, goes_on_expected: bool) {
+    assert!(took >= expected && took < expected + Duration::from_secs(1), "{took:?}, not {expected:?}");
+    assert_eq!(goes_on, goes_on_expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_that_hangs_is_left_alone() {
+    for mode in [Mode::Blocking, Mode::BlockingStrict] {
+        let (_listener, address) = hang().await;
+        let (webhook, counters) = start(settings(mode), address);
+        let goes_on = mode == Mode::Blocking;
+        for _ in 0..5 {
+            assert_waits(waits(&webhook).await, PATIENCE, goes_on);
+        }
+        for _ in 0..3 {
+            assert_waits(waits(&webhook).await, Duration::ZERO, goes_on);
+        }
+        // One call tries then. Its outcome decides only where the mode is strict.
+        first_pause().await;
+        let expected = if goes_on { Duration::ZERO } else { PATIENCE };
+        assert_waits(waits(&webhook).await, expected, goes_on);
+        assert_waits(waits(&webhook).await, Duration::ZERO, goes_on);
+        sleep(2 * PATIENCE).await;
+        assert_eq!(counters.errors(Plugin::Webhook), 10, "{mode:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_that_is_left_alone_is_found_again() {
+    for mode in [Mode::Blocking, Mode::BlockingStrict] {
+        let (listener, address) = hang().await;
+        let (webhook, counters) = start(settings(mode), address);
+        for _ in 0..5 {
+            waits(&webhook).await;
+        }
+        // It answers now.
+        tokio::spawn(async move {
+            let (seen, _lists) = mpsc::unbounded_channel();
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let seen = seen.clone();
+                tokio::spawn(async move { answer(stream, &mut std::iter::empty(), &seen).await });
+            }
+        });
+        tokio::time::resume();
+        sleep(Duration::from_millis(600)).await;
+        assert!(webhook.process(&Arc::new(full())).await, "{mode:?}: the event that tries");
+        sleep(Duration::from_millis(200)).await;
+        assert!(!webhook.sender.client.is_left_alone());
+        assert!(webhook.process(&Arc::new(full())).await);
+        assert_eq!(counters.errors(Plugin::Webhook), 5);
+        tokio::time::pause();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn clients_that_do_not_wait_do_not_hide_that_a_webhook_hangs() {
+    let (_listener, address) = hang().await;
+    let (webhook, counters) = start(settings(Mode::Blocking), address);
+    for _ in 0..5 {
+        let (one, two) = (full(), full());
+        let left = timeout_at(Instant::now() + Duration::from_secs(1), async {
+            tokio::join!(webhook.process(&one), webhook.process(&two))
+        });
+        assert!(left.await.is_err(), "the client waited too short");
+        sleep(PATIENCE).await;
+    }
+    assert_eq!(counters.errors(Plugin::Webhook), 5, "one call at a time outlives its request");
+    assert_waits(waits(&webhook).await, Duration::ZERO, true);
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_throttle_lets_a_burst_pass_and_then_a_rate() {
     let throttle = Some(Throttle { per_second: 10.0, burst: 2 });
