@@ -87,7 +87,8 @@ impl<'d> Maker<'d> {
             };
         }
         let below = depth - 1;
-        match self.dice.below(26) {
+        let number = self.dice.below(30);
+        match number {
             0 | 1 => format!("({} && {})", self.truth(below), self.truth(below)),
             2 | 3 => format!("({} || {})", self.truth(below), self.truth(below)),
             4 => format!("!({})", self.truth(below)),
@@ -149,8 +150,36 @@ impl<'d> Maker<'d> {
                     ])
                     .to_owned()
             }
-            other => self.of_any_value(other, of, below),
+            20..=25 => self.of_any_value(number, of, below),
+            _ => self.of_optional_part(of, below),
         }
+    }
+
+    /// About parts that may be absent, and what stands for them then.
+    fn of_optional_part(&mut self, of: &str, below: usize) -> String {
+        let [text, other, number] = [self.text(below), self.text(below), self.number(below)];
+        let forms = [
+            format!("{of}.?maybeFlag.orValue({number} > 0)"),
+            format!("{of}.?part.?weight.orValue({number}) < 2"),
+            format!("{of}.?part.weight.hasValue() || {of}.?mode.hasValue()"),
+            format!("{of}.?share.orValue(0.5) >= 1.0"),
+            format!("{of}.?mode.orValue({text}) == {other}"),
+            format!("{of}.?nothing.hasValue() && {of}.?silence.orValue('a') != {text}"),
+            format!("{of}.tags[?{text}].orValue({other}) == 'a' || {of}.?tags[?'b'].hasValue()"),
+            format!("{text} in {of}.?texts.orValue([]) || {text} in {of}.?modes.orValue([])"),
+            format!("{text} in {of}.?tags.orValue({{}}) || 'a' in {of}.?about.?annotations.orValue({{}})"),
+            format!("{of}.?numbers.orValue([]).exists(n, n == {number})"),
+            format!("{of}.?numbers.orValue([]).all(index, n, index < n || n == {number})"),
+            format!(
+                "{of}.?parts.orValue([]).exists(p, p.?weight.orValue(1) == {number} || p.name == {text})"
+            ),
+            format!("{of}.?tags.orValue({{}}).all(key, key != {text})"),
+            format!("{of}.?tags.orValue({{}}).exists(key, value, key + value == {text})"),
+            format!("cel.bind(found, {of}.?part, found.?name.orValue('') == {text} || !found.hasValue())"),
+            format!("{of}.?part == self.?part && {of}.?texts.orValue([{text}]).size() < 2"),
+            format!("{text}.matches('^a') || {text}.matches('b$') && !{other}.matches('^a.*b$')"),
+        ];
+        self.dice.one(&forms.each_ref().map(String::as_str)).to_owned()
     }
 
     /// About values that can be null, words and metadata.

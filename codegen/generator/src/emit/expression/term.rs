@@ -127,12 +127,17 @@ impl<'m> Translation<'_, 'm> {
         Code::atom(tokens, Form::Value).failing()
     }
 
-    /// Whether a value may be null although its type has no null: a field that is required and nullable.
+    /// Whether a value, or the value in an optional one, may be null although its type has no null: a field
+    /// that is required and nullable.
     pub fn can_be_null(&mut self, term: &Term) -> bool {
         match &term.kind {
-            TermKind::Select { operand, field, is_optional: false } if is_way(operand) => {
+            TermKind::Select { operand, field, .. } if is_way(operand) => {
                 let owner = self.term(operand);
-                let Some(Resolved::Object(_, object)) = owner.resolved(self.emitter.model) else {
+                let resolved = match owner.form {
+                    Form::Maybe(usage) => Some(self.emitter.model.resolve(usage)),
+                    _ => owner.resolved(self.emitter.model),
+                };
+                let Some(Resolved::Object(_, object)) = resolved else {
                     return false;
                 };
                 let field = scope::field(object, field);
@@ -143,6 +148,11 @@ impl<'m> Translation<'_, 'm> {
                 self.can_be_null(then) || self.can_be_null(otherwise)
             }
             TermKind::Local(position) => self.null_locals.contains(position),
+            TermKind::Call { overloads, arguments }
+                if overloads.iter().all(|overload| ["orValue", "value"].contains(&overload.function)) =>
+            {
+                arguments.iter().any(|argument| self.can_be_null(argument))
+            }
             _ => false,
         }
     }
