@@ -1,14 +1,15 @@
 //! No room, or no access: writes are refused with a reason, reads go on, nothing acknowledged is lost, and it
 //! passes.
 
+use std::ffi::CString;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use orch_storage::{Change, Committed, Condition, ManualClock, Revision, Storage, StoreError, Timestamp};
 use orch_storage_sqlite::{FaultPoint, Faults, SqliteConfig};
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use sqlx::Connection;
 
 use crate::support::{DataDir, body, create, key, listing, remove, replace, resource};
@@ -131,10 +132,10 @@ impl Disk {
     /// None where this user may not mount one.
     fn mount(bytes: u64) -> Option<Self> {
         let data = DataDir::new();
-        let options = format!("size={bytes}");
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(data.directory());
-        let is_mounted = mount.output().is_ok_and(|mount| mount.status.success());
+        let options = CString::new(format!("size={bytes}")).unwrap();
+        // By this process: a program that is started has the locks of all tests for a moment.
+        let mounted = mount("tmpfs", data.directory(), "tmpfs", MountFlags::empty(), Some(&*options));
+        let is_mounted = mounted.is_ok();
         if !is_mounted {
             println!("SKIPPED: a small disk cannot be mounted");
         }
@@ -167,7 +168,7 @@ const NAMES: [&str; 4] = ["store.db", "store.db-wal", "store.db.mark", "store.db
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg("--lazy").arg(self.0.directory()).output();
+        let _ = unmount(self.0.directory(), UnmountFlags::DETACH);
     }
 }
 
