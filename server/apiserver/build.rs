@@ -1,6 +1,8 @@
 //! Links the server so that it becomes smaller: a megabyte by relative relocations in their packed form, and
 //! more than half of one by functions that exist once where their code is the same.
 //!
+//! The linker also lets texts share their ends (`-O2`).
+//!
 //! The C library reads packed relocations since its version 2.36; where an older one is installed, they stay
 //! as they were. Functions are folded by the linker that comes with Rust, where nobody has chosen another
 //! one.

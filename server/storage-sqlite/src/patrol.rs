@@ -36,7 +36,7 @@ impl Findings {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes down why no writes are taken any more; none where they are.
+    /// Records why no writes are taken any more; none where they are.
     pub(crate) fn set_stopped(&self, reason: Option<Arc<str>>) {
         self.change(|found| found.stopped = reason);
     }

@@ -11,12 +11,12 @@ pub(crate) struct Stop {
     findings: Findings,
     /// SQLite has called the database damaged. Only a repair and another start mend that.
     damage: Option<StoreError>,
-    /// The reason was told.
+    /// The log and the probes have the reason.
     is_told: bool,
 }
 
 impl Stop {
-    /// Watches over an opened database. Probes tell what is put down in `findings`.
+    /// Of an opened database. Probes read the reason from `findings`.
     pub(crate) fn new(identity: Identity, findings: Findings) -> Self {
         Self { identity, findings, damage: None, is_told: false }
     }
@@ -36,7 +36,7 @@ impl Stop {
         self.check().is_ok()
     }
 
-    /// Takes down an error of the database. Where it says that this is damaged, no more writes are taken.
+    /// Records an error of the database. If SQLite calls the database damaged, no more writes are taken.
     pub(super) fn at(&mut self, error: &StoreError) {
         if let StoreError::ReadOnly { .. } = error {
             self.damage.get_or_insert_with(|| error.clone());
@@ -44,7 +44,7 @@ impl Stop {
         }
     }
 
-    /// Tells a change once: in the log, and to probes.
+    /// Reports a change once: in the log, and to probes.
     fn tell(&mut self, stopped: Option<&StoreError>) {
         if self.is_told == stopped.is_some() {
             return;
