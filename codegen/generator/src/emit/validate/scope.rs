@@ -340,27 +340,47 @@ impl<'m> Scope<'m> {
     }
 }
 
-/// A text with holes as the form of a `format!`, and what fills them. A hole that means nothing is text.
+/// A part of a text with holes.
+enum Piece {
+    Text(String),
+    /// What fills a hole.
+    Value(TokenStream),
+}
+
+/// The parts of a text with holes. A hole that means nothing is text.
+fn pieces(text: &str, fill: &mut dyn FnMut(&str) -> Option<TokenStream>) -> Vec<Piece> {
+    let (mut pieces, mut literal, mut rest) = (Vec::new(), String::new(), text);
+    while let Some((before, after)) = rest.split_once('{') {
+        literal.push_str(before);
+        let hole = after.split_once('}').and_then(|(name, after)| Some((fill(name)?, after)));
+        if let Some((value, after)) = hole {
+            pieces.extend([Piece::Text(std::mem::take(&mut literal)), Piece::Value(value)]);
+            rest = after;
+        } else {
+            literal.push('{');
+            rest = after;
+        }
+    }
+    literal.push_str(rest);
+    pieces.push(Piece::Text(literal));
+    pieces
+}
+
+/// A text with holes as the form of a `format!`, and what fills them.
 pub(super) fn filled(
     text: &str,
     fill: &mut dyn FnMut(&str) -> Option<TokenStream>,
 ) -> (String, Vec<TokenStream>) {
-    let escaped = |text: &str| text.replace('{', "{{").replace('}', "}}");
     let (mut form, mut values) = (String::new(), Vec::new());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('{') {
-        form.push_str(&escaped(before));
-        let hole = after.split_once('}').and_then(|(name, after)| Some((fill(name)?, after)));
-        if let Some((value, after)) = hole {
-            form.push_str("{}");
-            values.push(value);
-            rest = after;
-        } else {
-            form.push_str("{{");
-            rest = after;
+    for piece in pieces(text, fill) {
+        match piece {
+            Piece::Text(text) => form.push_str(&text.replace('{', "{{").replace('}', "}}")),
+            Piece::Value(value) => {
+                form.push_str("{}");
+                values.push(value);
+            }
         }
     }
-    form.push_str(&escaped(rest));
     (form, values)
 }
 
@@ -422,27 +442,11 @@ fn entry<'m>(
 
 /// A key as the texts that it is put together from: literals, and words in holes.
 fn key_parts(key: &str) -> Vec<TokenStream> {
-    let (mut parts, mut literal, mut rest) = (Vec::new(), String::new(), key);
-    while let Some((before, after)) = rest.split_once('{') {
-        literal.push_str(before);
-        let hole = after.split_once('}').and_then(|(hole, after)| Some((word(hole)?, after)));
-        let Some((word, after)) = hole else {
-            literal.push('{');
-            rest = after;
-            continue;
-        };
-        if !literal.is_empty() {
-            parts.push(quote!(#literal));
-            literal.clear();
-        }
-        parts.push(word);
-        rest = after;
-    }
-    literal.push_str(rest);
-    if !literal.is_empty() {
-        parts.push(quote!(#literal));
-    }
-    parts
+    let parts = pieces(key, &mut word).into_iter().filter_map(|piece| match piece {
+        Piece::Text(text) => (!text.is_empty()).then(|| quote!(#text)),
+        Piece::Value(word) => Some(word),
+    });
+    parts.collect()
 }
 
 /// A product word in a text: `words.labelDomain`.
