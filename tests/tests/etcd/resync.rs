@@ -33,7 +33,7 @@ async fn what_others_remove_at_once_is_told() {
     let path = format!("{CONFIG_MAPS}?watch=1&resourceVersion={from}");
     let watches = [direct.admin().watch(&path).await, behind.admin().watch(&path).await];
 
-    proxy.set(Mode::Cut);
+    proxy.cut_off().await;
     gateway::remove_below(&member, "/foreign/configmaps").await;
     let removal = gateway::revision(&member).await;
     gateway::compact(&member, removal).await;

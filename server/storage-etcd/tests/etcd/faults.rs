@@ -101,7 +101,7 @@ async fn a_watch_that_compaction_overtook_gets_the_differences_or_ends() {
     let (before, others) = (behind.current_revision(), ResourceName::new("secrets"));
     let mut ends = behind.watch(&resource(), Scope::All, before).unwrap();
     let mut goes_on = behind.watch(&others, Scope::All, before).unwrap();
-    proxy.set(Mode::Cut);
+    proxy.cut_off().await;
     for name in ["removed", "again", "too"] {
         remove(&direct, name).await;
     }
@@ -138,7 +138,7 @@ async fn a_watch_gets_all_that_came_after_what_is_gone() {
     let Some(member) = Member::start() else { return };
     let (direct, behind, proxy) = two(&member).await;
     let mut watch = behind.watch(&resource(), Scope::All, behind.current_revision()).unwrap();
-    proxy.set(Mode::Cut);
+    proxy.cut_off().await;
     let gone = create(&direct, "gone").await.unwrap();
     direct.compact(gone).await.unwrap();
     let mut written = vec![(gone.get(), "gone".to_owned())];
@@ -163,7 +163,7 @@ async fn a_watch_from_within_what_is_gone_ends() {
     }
     behind.barrier().await.unwrap();
     let mut follows = behind.watch(&resource(), Scope::All, behind.current_revision()).unwrap();
-    proxy.set(Mode::Cut);
+    proxy.cut_off().await;
     create(&direct, "passing").await.unwrap();
     let read = remove(&direct, "passing").await;
     let mut ahead = behind.watch(&resource(), Scope::All, read).unwrap();
@@ -188,7 +188,7 @@ async fn a_write_without_an_answer_is_unknown() {
     assert!(matches!(outcome, Err(StoreError::Unknown { .. })), "{outcome:?}");
     direct.barrier().await.unwrap();
     assert_eq!((names(&direct), direct.current_revision()), (vec!["a".to_owned()], start.next()));
-    proxy.set(Mode::Cut);
+    proxy.cut_off().await;
     let outcome = create(&behind, "b").await;
     assert!(
         matches!(outcome, Err(StoreError::Unreachable { .. } | StoreError::Unknown { .. })),

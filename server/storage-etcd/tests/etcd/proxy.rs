@@ -62,6 +62,13 @@ impl Proxy {
         self.mode.send_replace(mode);
     }
 
+    /// Cuts every connection, new ones too. Nothing is on its way any more when this returns.
+    pub async fn cut_off(&self) {
+        self.set(Mode::Cut);
+        // Each connection holds receivers while something may pass.
+        self.mode.closed().await;
+    }
+
     /// Cuts every connection once.
     pub fn cut(&self) {
         self.set(Mode::Cut);
