@@ -5,9 +5,11 @@
 //! much. So after the bulk has been copied here, the writer copies the rest, which is little by then, between
 //! two commits.
 
+use std::sync::Arc;
+
 use orch_storage::StoreError;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, OwnedMutexGuard, mpsc};
 use tokio::task::JoinHandle;
 
 use crate::config::SqliteConfig;
@@ -17,8 +19,13 @@ use crate::{log, schema};
 /// The task, and the signal that it should look.
 pub(crate) struct Checkpointer {
     wake: mpsc::Sender<()>,
+    /// Is held while something is copied.
+    turn: Arc<Mutex<()>>,
     task: JoinHandle<()>,
 }
+
+/// Nothing is copied by the task while this is there.
+pub(crate) type Pause = OwnedMutexGuard<()>;
 
 impl Checkpointer {
     /// Starts the task for the database that `config` names.
@@ -31,8 +38,9 @@ impl Checkpointer {
             .thread_name(|id| format!("store-checkpoint-{id}"));
         let connection = options.connect().await.map_err(|error| schema::at_start(path, &error))?;
         let (wake, woken) = mpsc::channel(1);
-        let task = tokio::spawn(run(connection, woken, control));
-        Ok(Self { wake, task })
+        let turn = Arc::default();
+        let task = tokio::spawn(run(connection, woken, Arc::clone(&turn), control));
+        Ok(Self { wake, turn, task })
     }
 
     /// Tells the task that the log has grown.
@@ -41,7 +49,12 @@ impl Checkpointer {
         let _ = self.wake.try_send(());
     }
 
-    /// Ends the task; returns when its connection is closed.
+    /// Waits until the task is not at it, and keeps it from beginning.
+    pub(crate) async fn pause(&self) -> Pause {
+        Arc::clone(&self.turn).lock_owned().await
+    }
+
+    /// Ends the task; returns when its connection is closed. Nobody may hold a pause.
     pub(crate) async fn stop(self) {
         drop(self.wake);
         if let Err(error) = self.task.await {
@@ -53,10 +66,15 @@ impl Checkpointer {
 async fn run(
     mut connection: SqliteConnection,
     mut woken: mpsc::Receiver<()>,
+    turn: Arc<Mutex<()>>,
     control: mpsc::WeakSender<Control>,
 ) {
     while woken.recv().await.is_some() {
-        if let Err(error) = log::checkpoint(&mut connection).await {
+        let copied = {
+            let _turn = turn.lock().await;
+            log::checkpoint(&mut connection).await
+        };
+        if let Err(error) = copied {
             tracing::warn!(%error, "the write-ahead log could not be copied; trying again later");
             if let (damage @ StoreError::ReadOnly { .. }, Some(control)) =
                 (schema::at_runtime(&error), control.upgrade())

@@ -153,6 +153,22 @@ impl Log {
         checkpoint(&mut self.connection).await
     }
 
+    /// The same, and lets the log start over at its beginning. Returns whether it does: while somebody reads,
+    /// it goes on where it ends, also when all of it is copied.
+    pub(crate) async fn start_over(&mut self, busy_timeout: Duration) -> Result<bool, sqlx::Error> {
+        self.wait_for_others(Duration::ZERO).await?;
+        let copied = sqlx::query_as("PRAGMA wal_checkpoint(RESTART)").fetch_one(&mut self.connection).await;
+        self.wait_for_others(busy_timeout).await?;
+        let (is_busy, _, _): (i64, i64, i64) = copied?;
+        Ok(is_busy == 0)
+    }
+
+    async fn wait_for_others(&mut self, time: Duration) -> Result<(), sqlx::Error> {
+        let pragma = format!("PRAGMA busy_timeout = {}", time.as_millis());
+        sqlx::raw_sql(AssertSqlSafe(pragma)).execute(&mut self.connection).await?;
+        Ok(())
+    }
+
     /// Says that the write-ahead log belongs to the database from now on; it is in the file itself when it is
     /// copied. To be called before the first write. `absent` is the number of revisions up to the newest that
     /// have no row.
@@ -230,12 +246,10 @@ impl Log {
 
     /// Shortens the write-ahead log to nothing, if nobody reads from it just now.
     pub(crate) async fn truncate(&mut self, busy_timeout: Duration) -> Result<(), sqlx::Error> {
-        let milliseconds = busy_timeout.as_millis();
-        let truncate = format!(
-            "PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = {milliseconds}"
-        );
-        sqlx::raw_sql(AssertSqlSafe(truncate)).execute(&mut self.connection).await?;
-        Ok(())
+        self.wait_for_others(Duration::ZERO).await?;
+        let truncated = sqlx::raw_sql("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut self.connection).await;
+        self.wait_for_others(busy_timeout).await?;
+        truncated.map(|_| ())
     }
 
     /// Copies the write-ahead log and closes the database. It waits for nobody who reads: what they keep from

@@ -16,7 +16,7 @@ use orch_storage::{Revision, StoreError, Write};
 use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
-use crate::checkpoint::Checkpointer;
+use crate::checkpoint::{Checkpointer, Pause};
 use crate::config::SqliteConfig;
 use crate::faults::FaultPoint;
 use crate::lock::Lock;
@@ -64,6 +64,8 @@ pub(crate) struct Writer {
     /// Rows to drop, oldest event first.
     garbage: VecDeque<Garbage>,
     checkpointer: Checkpointer,
+    /// Is there while the disk is full.
+    paused: Option<Pause>,
     patrol: Patrol,
     reserve: Reserve,
     room: Room,
@@ -118,6 +120,7 @@ impl Writer {
             was_open,
             garbage,
             checkpointer,
+            paused: None,
             patrol,
             reserve,
             room,
@@ -144,6 +147,11 @@ impl Writer {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut waiting = Vec::with_capacity(self.config.batch);
+        // Before the first write: a process that was killed on a full disk has left a part of the reserve,
+        // and what is written without knowing that may not fit into it.
+        if self.stop.is_open() {
+            self.look_for_room().await;
+        }
         loop {
             tokio::select! {
                 biased;
@@ -408,6 +416,7 @@ impl Writer {
     async fn finish(mut self) {
         drop(self.memory);
         self.patrol.stop().await;
+        self.paused = None;
         self.checkpointer.stop().await;
         if self.absent.is_none()
             && let Err(error) = self.log.end_use().await

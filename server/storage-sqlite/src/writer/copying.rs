@@ -61,14 +61,14 @@ impl Writer {
 
     /// Copies all of the write-ahead log before the next commit, so that it starts over on blocks that it has
     /// already. Where there is little room it must stay shorter than the reserve: to copy it takes room, and
-    /// until it is copied every deletion makes it longer. Returns whether all of it is copied.
+    /// until it is copied every deletion makes it longer. Returns whether it starts over.
     pub(super) async fn copy_all(&mut self) -> bool {
         self.written = 0;
         self.last_copy = Instant::now();
         for _ in 0..COPY_TRIES {
-            match self.log.checkpoint().await {
+            match self.log.start_over(self.config.busy_timeout).await {
                 Ok(true) => return true,
-                // Another connection copies, or reads what it ends with.
+                // Another connection copies, or reads.
                 Ok(false) => tokio::time::sleep(COPY_AGAIN).await,
                 Err(error) => {
                     self.not_copied(&error);

@@ -100,6 +100,8 @@ impl Writer {
     async fn run_short(&mut self) {
         tracing::error!("the disk is full: only deletions are accepted until there is room again");
         self.room = Room::Short;
+        // What is released is for deletions. The task would use it up to copy what they do not need copied.
+        self.paused = Some(self.checkpointer.pause().await);
         let beyond = self.config.max_bytes.map(|bytes| bytes + self.config.reserve_bytes);
         if let Err(error) = self.log.limit(beyond).await {
             tracing::error!(%error, "the database could not be allowed to grow");
@@ -152,6 +154,7 @@ impl Writer {
             Err(_) => {}
             Ok(()) => {
                 if std::mem::replace(&mut self.room, Room::Reserved) == Room::Short {
+                    self.paused = None;
                     if let Err(error) = self.log.limit(self.config.max_bytes).await {
                         tracing::error!(%error, "the size of the database could not be bounded again");
                     }
