@@ -432,6 +432,7 @@ async fn a_slow_webhook_is_told_as_audit() {
         .start()
         .await;
     server.admin().get(&format!("{CONFIG_MAPS}/slow")).await.expect(404);
+    server.logged("a slow request").await;
     let text = server.log();
     let slow = text.lines().find(|line| line.contains("a slow request") && line.contains("/slow"));
     let slow = slow.unwrap_or_else(|| panic!("{text}"));

@@ -149,6 +149,7 @@ async fn the_work_of_requests_is_measured() {
     ] {
         assert!(text.lines().any(|line| line.starts_with(series)), "{series}\n{text}");
     }
+    server.logged("a slow request").await;
     let slow = server.log().lines().find(|line| line.contains("a slow request")).map(str::to_owned);
     let slow = slow.unwrap_or_else(|| panic!("{}", server.log()));
     for part in ["authentication", "authorization", "handler", "configmaps/measured"] {
