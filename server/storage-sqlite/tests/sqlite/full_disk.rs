@@ -222,6 +222,38 @@ async fn lets_deletions_through_after_a_kill() {
     }
 }
 
+/// While others read, the write-ahead log goes on at its end, also when all of it is copied: it would become
+/// longer than there is room for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lets_deletions_through_beside_readers() {
+    let value = "x".repeat(100_000);
+    let Some(disk) = Disk::mount(24 << 20) else { return };
+    let storage = disk.0.open().await;
+    storage.compact(storage.current_revision()).await.unwrap();
+    let mut kept = Vec::new();
+    while let Ok(created) = create(&storage, &format!("o{:03}", kept.len()), &value).await {
+        kept.push((format!("o{:03}", kept.len()), created.revision));
+    }
+    let _ = std::fs::write(disk.0.directory().join("rest"), vec![b'x'; 1 << 24]);
+    let mut connection = disk.0.tamper().await;
+    let reading = tokio::spawn(async move {
+        loop {
+            let mut read = connection.begin().await.unwrap();
+            let _: i64 = sqlx::query_scalar("SELECT count(*) FROM log").fetch_one(&mut *read).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            read.commit().await.unwrap();
+        }
+    });
+    for (name, revision) in kept {
+        remove_with(&storage, &name, revision, &value).await.unwrap();
+    }
+    assert!(!reading.is_finished(), "somebody has read all the time");
+    reading.abort();
+    assert!(listing(&storage).is_empty());
+    assert!(storage.self_check().await.unwrap().is_clean());
+    storage.shutdown().await.unwrap();
+}
+
 /// A removal whose last state is as large as the object, as those of the server are.
 async fn remove_with(
     storage: &Storage,
