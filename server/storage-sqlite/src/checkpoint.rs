@@ -19,12 +19,12 @@ use crate::{log, schema};
 /// The task, and the signal that it should look.
 pub(crate) struct Checkpointer {
     wake: mpsc::Sender<()>,
-    /// Is held while something is copied.
+    /// The task holds it during a copy.
     turn: Arc<Mutex<()>>,
     task: JoinHandle<()>,
 }
 
-/// Nothing is copied by the task while this is there.
+/// While this is held, the task copies nothing.
 pub(crate) type Pause = OwnedMutexGuard<()>;
 
 impl Checkpointer {
@@ -49,7 +49,7 @@ impl Checkpointer {
         let _ = self.wake.try_send(());
     }
 
-    /// Waits until the task is not at it, and keeps it from beginning.
+    /// Waits until the task has ended its copy, and keeps it from beginning another one.
     pub(crate) async fn pause(&self) -> Pause {
         Arc::clone(&self.turn).lock_owned().await
     }

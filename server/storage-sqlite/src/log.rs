@@ -153,17 +153,17 @@ impl Log {
         checkpoint(&mut self.connection).await
     }
 
-    /// The same, and lets the log start over at its beginning. Returns whether it does: while somebody reads,
-    /// it goes on where it ends, also when all of it is copied.
+    /// The same, and lets the next write begin at the start of the log. Returns whether it will: while another
+    /// connection reads, SQLite appends to the log, even if all of it is copied.
     pub(crate) async fn start_over(&mut self, busy_timeout: Duration) -> Result<bool, sqlx::Error> {
-        self.wait_for_others(Duration::ZERO).await?;
+        self.set_busy_timeout(Duration::ZERO).await?;
         let copied = sqlx::query_as("PRAGMA wal_checkpoint(RESTART)").fetch_one(&mut self.connection).await;
-        self.wait_for_others(busy_timeout).await?;
+        self.set_busy_timeout(busy_timeout).await?;
         let (is_busy, _, _): (i64, i64, i64) = copied?;
         Ok(is_busy == 0)
     }
 
-    async fn wait_for_others(&mut self, time: Duration) -> Result<(), sqlx::Error> {
+    async fn set_busy_timeout(&mut self, time: Duration) -> Result<(), sqlx::Error> {
         let pragma = format!("PRAGMA busy_timeout = {}", time.as_millis());
         sqlx::raw_sql(AssertSqlSafe(pragma)).execute(&mut self.connection).await?;
         Ok(())
@@ -246,9 +246,9 @@ impl Log {
 
     /// Shortens the write-ahead log to nothing, if nobody reads from it just now.
     pub(crate) async fn truncate(&mut self, busy_timeout: Duration) -> Result<(), sqlx::Error> {
-        self.wait_for_others(Duration::ZERO).await?;
+        self.set_busy_timeout(Duration::ZERO).await?;
         let truncated = sqlx::raw_sql("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut self.connection).await;
-        self.wait_for_others(busy_timeout).await?;
+        self.set_busy_timeout(busy_timeout).await?;
         truncated.map(|_| ())
     }
 

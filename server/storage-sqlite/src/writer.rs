@@ -64,7 +64,7 @@ pub(crate) struct Writer {
     /// Rows to drop, oldest event first.
     garbage: VecDeque<Garbage>,
     checkpointer: Checkpointer,
-    /// Is there while the disk is full.
+    /// Held while the disk is full.
     paused: Option<Pause>,
     patrol: Patrol,
     reserve: Reserve,
@@ -147,8 +147,8 @@ impl Writer {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut waiting = Vec::with_capacity(self.config.batch);
-        // Before the first write: a process that was killed on a full disk has left a part of the reserve,
-        // and what is written without knowing that may not fit into it.
+        // Before the first write: a process that was killed on a full disk leaves only a part of the reserve.
+        // Without this, more would be written at first than the rest of the reserve has room for.
         if self.stop.is_open() {
             self.look_for_room().await;
         }

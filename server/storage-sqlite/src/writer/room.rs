@@ -100,7 +100,7 @@ impl Writer {
     async fn run_short(&mut self) {
         tracing::error!("the disk is full: only deletions are accepted until there is room again");
         self.room = Room::Short;
-        // What is released is for deletions. The task would use it up to copy what they do not need copied.
+        // The released room is for deletions. A copy by the task could use it up.
         self.paused = Some(self.checkpointer.pause().await);
         let beyond = self.config.max_bytes.map(|bytes| bytes + self.config.reserve_bytes);
         if let Err(error) = self.log.limit(beyond).await {

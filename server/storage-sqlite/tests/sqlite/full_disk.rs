@@ -222,8 +222,8 @@ async fn lets_deletions_through_after_a_kill() {
     }
 }
 
-/// While others read, the write-ahead log goes on at its end, also when all of it is copied: it would become
-/// longer than there is room for.
+/// While another connection reads, SQLite appends to the write-ahead log, even if all of it is copied. The log
+/// would outgrow the disk if the store did not wait for the reader.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lets_deletions_through_beside_readers() {
     let value = "x".repeat(100_000);
