@@ -153,8 +153,8 @@ impl Log {
         checkpoint(&mut self.connection).await
     }
 
-    /// The same, and lets the next write begin at the start of the log. Returns whether it will: while another
-    /// connection reads, SQLite appends to the log, even if all of it is copied.
+    /// The same, and lets the next write begin at the start of the log. Returns whether it will: while
+    /// another connection reads, SQLite appends to the log, even if all of it is copied.
     pub(crate) async fn start_over(&mut self, busy_timeout: Duration) -> Result<bool, sqlx::Error> {
         self.set_busy_timeout(Duration::ZERO).await?;
         let copied = sqlx::query_as("PRAGMA wal_checkpoint(RESTART)").fetch_one(&mut self.connection).await;

@@ -222,8 +222,8 @@ async fn lets_deletions_through_after_a_kill() {
     }
 }
 
-/// While another connection reads, SQLite appends to the write-ahead log, even if all of it is copied. The log
-/// would outgrow the disk if the store did not wait for the reader.
+/// While another connection reads, SQLite appends to the write-ahead log, even if all of it is copied. The
+/// log would outgrow the disk if the store did not wait for the reader.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lets_deletions_through_beside_readers() {
     let value = "x".repeat(100_000);
