@@ -13,14 +13,12 @@ use orch_auth::{
     authenticator::{issued_token::IssuedTokenAuthenticator, webhook_token::WebhookTokenAuthenticator},
     oidc::issuer::Issuers,
 };
+use orch_config::start_error::{StartError, with_causes};
+use orch_http::metrics::Metrics;
 use orch_runtime::vocabulary::Vocabulary;
 use tokio::sync::watch;
 
-use crate::{
-    followed_files::FollowedFiles,
-    metrics::Metrics,
-    start_error::{StartError, with_causes},
-};
+use crate::followed_files::FollowedFiles;
 
 const FILE: &str = "--authentication-config";
 

@@ -18,14 +18,14 @@ use orch_auth::{
     rbac::authorizer::Rbac,
     webhook::Webhook,
 };
+use orch_config::start_error::StartError;
 use orch_controllers::product::bootstrap_policy;
+use orch_http::response::status::text_for_operator;
 use orch_kinds::sources::node_graph;
 use orch_registry::objects::Objects;
 use orch_runtime::vocabulary::Vocabulary;
 
 pub use following::follow;
-
-use crate::{response::status::text_for_operator, start_error::StartError};
 
 /// What is read from files before anything listens.
 pub struct Files {

@@ -17,20 +17,17 @@ use orch_auth::{
     authorization::Mode,
     service_account::TokenIssuer,
 };
+use orch_config::{Config, start_error::StartError};
 use orch_registry::continue_token::TokenKey;
 use rustls::ServerConfig;
 
-use crate::{
-    bootstrap::{
-        files::Secrecy,
-        kubeconfig::AdminKubeconfig,
-        pki::{Authority, Identity},
-        serving::ServingCertificate,
-        sources::Loaded,
-        token_key::TokenKeys,
-    },
-    config::Config,
-    start_error::StartError,
+use crate::bootstrap::{
+    files::Secrecy,
+    kubeconfig::AdminKubeconfig,
+    pki::{Authority, Identity},
+    serving::ServingCertificate,
+    sources::Loaded,
+    token_key::TokenKeys,
 };
 
 mod audit;

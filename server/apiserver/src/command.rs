@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use orch_config::{Config, DataDir, Invocation, LogFormat, Task, start_error::StartError};
 use orch_runtime::{resource_def::GroupVersionDef, vocabulary::Vocabulary};
 
 use crate::{
@@ -18,9 +19,7 @@ use crate::{
         logging::{self, LostLines},
         service_manager, signals,
     },
-    config::{self, Config, DataDir, Invocation, LogFormat, Task},
     server::Server,
-    start_error::StartError,
 };
 
 /// How long the server may take to close its store when all requests are finished or cut off.
@@ -39,7 +38,7 @@ pub fn main_with(
 /// the configuration, 1 for other errors. At least one vocabulary is required; the first is the default.
 pub fn run(vocabularies: &[&'static Vocabulary], complete: impl FnOnce(Server) -> Server) -> ExitCode {
     let (mut log, mut logs_json) = (None, false);
-    let outcome = match config::parse(std::env::args_os(), vocabularies) {
+    let outcome = match orch_config::parse(std::env::args_os(), vocabularies) {
         Ok(Invocation::Show(text)) => {
             // A closed pipe is no error: nobody wants to read the text.
             let _ = io::stdout().write_all(text.as_bytes());
@@ -103,5 +102,5 @@ fn runtime() -> Result<tokio::runtime::Runtime, StartError> {
 fn program_name() -> String {
     let path = std::env::args_os().next().map(PathBuf::from);
     let name = path.as_deref().and_then(Path::file_name).and_then(OsStr::to_str);
-    name.unwrap_or(env!("CARGO_PKG_NAME")).to_owned()
+    name.unwrap_or(orch_config::PROGRAM).to_owned()
 }

@@ -3,19 +3,19 @@
 use std::{path::PathBuf, sync::Arc};
 
 use futures_util::future::BoxFuture;
+use orch_config::{
+    EncryptionConfig,
+    start_error::{StartError, with_causes},
+};
 use orch_encryption::{encryption::Encryption, error::EncryptionError, file, keyring::Keyring};
+use orch_http::metrics::Metrics;
 use orch_meta::VOCABULARIES;
 use orch_registry::catalog::Catalog;
 use orch_runtime::vocabulary::Vocabulary;
 use orch_storage::{Sealing, Storage};
 use tokio::sync::watch;
 
-use crate::{
-    config::EncryptionConfig,
-    followed_files::FollowedFiles,
-    metrics::Metrics,
-    start_error::{StartError, with_causes},
-};
+use crate::followed_files::FollowedFiles;
 
 const FILE: &str = "--encryption-provider-config";
 

@@ -18,7 +18,6 @@
 mod validate;
 
 use std::{
-    convert::Infallible,
     net::SocketAddr,
     path::Path,
     pin::Pin,
@@ -27,7 +26,6 @@ use std::{
 };
 
 use bytes::Bytes;
-use futures_util::FutureExt;
 use http::{
     HeaderName, HeaderValue, Request, Response,
     header::{HOST, UPGRADE},
@@ -35,11 +33,10 @@ use http::{
 use hyper::{
     body::{Body, Incoming},
     client::conn::http1 as client,
-    server::conn::http1 as server,
-    service::service_fn,
 };
 use hyper_util::rt::TokioIo;
-use orch_listener::Connection;
+use orch_config::start_error::StartError;
+use orch_http::{app::App, connections, limits::Peer};
 use orch_registry::core::Core;
 use rustls::pki_types::{CertificateDer, pem::PemObject};
 use tempfile::TempDir;
@@ -49,13 +46,7 @@ use tokio::{
 };
 use tower_service::Service;
 
-use crate::{
-    app::App,
-    layers,
-    limits::Peer,
-    server::{Entrance, Server},
-    start_error::StartError,
-};
+use crate::server::{Entrance, Server};
 
 pub use self::validate::{Refusal, Verdict};
 
@@ -209,12 +200,8 @@ where
     B::Error: Into<BoxError>,
 {
     let (near, far) = tokio::io::duplex(PIPE);
-    let connection = Arc::new(Connection::detached(CLIENT, peer));
-    let answer = service_fn(move |request| {
-        layers::handle(Arc::clone(&app), Arc::clone(&connection), request).map(Ok::<_, Infallible>)
-    });
     // Both ends notice when the other one is gone; how they end is told by the request.
-    tokio::spawn(server::Builder::new().serve_connection(TokioIo::new(far), answer));
+    tokio::spawn(connections::answer_one(app, far, peer, CLIENT));
     let (sender, connection) = client::handshake(TokioIo::new(near)).await?;
     tokio::spawn(connection);
     Ok(sender)

@@ -6,11 +6,10 @@ use std::{
     sync::Arc,
 };
 
+use orch_config::start_error::StartError;
 use orch_machinery::{json::Limits, yaml};
 use orch_runtime::Tree;
 use serde::de::IgnoredAny;
-
-use crate::start_error::StartError;
 
 /// An object of a file.
 #[derive(Clone, Debug)]

@@ -1,5 +1,7 @@
 //! What the parts of a server show in its metrics.
 
+mod controllers;
+
 use std::{
     path::Path,
     sync::{
@@ -14,15 +16,18 @@ use orch_audit::counters::Counters;
 use orch_auth::{
     authentication::Authentication, authorizer::counted::Decisions, service_account::TokenIssuer,
 };
+use orch_config::StorageConfig;
 use orch_controllers::stats::Monitor;
 use orch_encryption::encryption::Encryption;
+use orch_http::{metrics::Metrics, traces::Tracer};
 use orch_listener::Listener;
 use orch_registry::core::Core;
 use orch_runtime::type_def::FeatureGate;
 use orch_storage::Storage;
 use prometheus::GaugeVec;
 
-use crate::{bootstrap::logging::LostLines, config::StorageConfig, metrics::Metrics, traces::Tracer};
+use self::controllers::ControllerMetrics;
+use crate::bootstrap::logging::LostLines;
 
 /// The parts of a server that show something, beside the core and the controllers.
 pub struct Measured<'a> {
@@ -95,7 +100,7 @@ pub fn of_server(started: SystemTime, core: &Core, monitor: Monitor) -> Metrics 
         });
         events.collect()
     });
-    metrics.show_controllers(monitor);
+    metrics.show(ControllerMetrics::new(monitor));
     metrics
 }
 

@@ -1,14 +1,11 @@
 //! What the probes of this server check.
 
 use futures_util::FutureExt;
+use orch_config::ServingConfig;
 use orch_controllers::stats::Monitor;
+use orch_http::documents::health::{Checks, Hook, Probe};
 use orch_storage::{Patrolled, Storage};
 use tokio::sync::watch;
-
-use crate::{
-    config::ServingConfig,
-    documents::health::{Checks, Hook, Probe},
-};
 
 /// The checks behind the probes. The names are those of the reference, which monitoring asks for one by one.
 pub fn checks(

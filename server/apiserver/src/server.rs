@@ -12,7 +12,9 @@ use std::{
 use arc_swap::ArcSwap;
 use axum::Router;
 use orch_auth::authorizer::Authorizer;
+use orch_config::{Config, start_error::StartError};
 use orch_controllers::controller::{AnyController, Controller};
+use orch_http::{app::App, connections};
 use orch_listener::Listener;
 use orch_registry::{
     admission::AdmissionPlugin,
@@ -24,16 +26,9 @@ use rustls::ServerConfig;
 use tokio::sync::watch;
 
 use self::parts::Parts;
-use crate::{
-    app::App,
-    bootstrap::{
-        logging::LostLines,
-        service_manager::{self, READY},
-    },
-    config::Config,
-    layers,
-    limits::Peer,
-    start_error::StartError,
+use crate::bootstrap::{
+    logging::LostLines,
+    service_manager::{self, READY},
 };
 
 mod answers;
@@ -87,7 +82,7 @@ impl Server {
     /// A server with this configuration and no resources yet.
     pub fn builder(config: Config) -> Self {
         let mut behaviours = Behaviours::default();
-        orch_kinds::behaviours(&config.kinds, &mut behaviours);
+        orch_kinds::behaviours(&config.ranges, &mut behaviours);
         Server {
             config,
             tables: Vec::new(),
@@ -153,7 +148,7 @@ impl Server {
     }
 
     /// Serves these routes on paths outside the API, with the same authentication and authorization. The
-    /// caller is an extension of the request, [`RouteCaller`](crate::routes::RouteCaller).
+    /// caller is an extension of the request, [`RouteCaller`](orch_http::routes::RouteCaller).
     #[must_use]
     pub fn router(mut self, router: Router) -> Self {
         self.router = self.router.merge(router);
@@ -217,9 +212,8 @@ impl Running {
     pub async fn serve(self) -> Result<(), StartError> {
         let Running { parts, listener, tls } = self;
         let answering = async |app: Arc<App>, stopping| {
-            let handler = move |request, connection| layers::handle(Arc::clone(&app), connection, request);
             service_manager::tell(READY);
-            listener.serve(tls, Peer::new, handler, stopping).await;
+            connections::answer_all(app, listener, tls, stopping).await;
         };
         parts.run(answering).await
     }

@@ -7,7 +7,7 @@ use orch_auth::{
     authorization::Authorization,
     authorizer::{Authorizer, always_allow::AlwaysAllow},
 };
-use orch_kinds::{NodePorts, ServiceNetwork, Settings, sources::policies};
+use orch_kinds::sources::policies;
 use orch_machinery::meta::{self, Meta};
 use orch_registry::{
     admission::{AdmissionChain, AdmissionConfig},
@@ -19,6 +19,7 @@ use orch_registry::{
     feature_gates::FeatureGates,
     objects::Objects,
     options::DeletionOptions,
+    ranges::{AddressRange, PortRange, Ranges},
     read::index::CatalogIndexer,
 };
 use orch_runtime::{Tree, object::Kind};
@@ -52,12 +53,12 @@ pub(crate) struct Fixture {
 impl Fixture {
     /// With a namespace and nothing else.
     pub(crate) async fn new() -> Self {
-        let settings = Settings {
-            service_network: ServiceNetwork::parse("10.0.0.0/24").unwrap(),
-            node_ports: NodePorts::parse("30000-32767").unwrap(),
+        let ranges = Ranges {
+            addresses: AddressRange::parse("10.0.0.0/24").unwrap(),
+            ports: PortRange::parse("30000-32767").unwrap(),
         };
         let mut behaviours = Behaviours::default();
-        orch_kinds::behaviours(&settings, &mut behaviours);
+        orch_kinds::behaviours(&ranges, &mut behaviours);
         let tables = orch_api::registry().iter().copied();
         let catalog = Arc::new(Catalog::of_served(&orch_api::ORCH, tables, &behaviours, |_| true));
         let storage = Storage::in_memory();

@@ -114,3 +114,30 @@ pub struct PathRule {
     /// `/healthz`, which stands for what is below it too; `/healthz/*`; `*`.
     pub paths: Vec<String>,
 }
+
+/// An object and its uid, which is empty for one that the server relies on and that is not stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configured<T> {
+    /// The object.
+    pub object: T,
+    /// Its uid.
+    pub uid: String,
+}
+
+/// All of them at one time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Configuration {
+    /// In the order of their names.
+    pub levels: Vec<Configured<Level>>,
+    /// Those whose levels exist.
+    pub schemas: Vec<Configured<SchemaConfig>>,
+}
+
+/// Where priority levels and flow schemas are kept.
+pub trait Source: Send + Sync {
+    /// Whether something may have changed since the last [`read`](Source::read).
+    fn has_news(&self) -> bool;
+
+    /// All of them, as they are now.
+    fn read(&self) -> Configuration;
+}

@@ -6,7 +6,7 @@
 //! - [`admission()`]: rules that look at other objects, and fields that the server adds to new objects;
 //! - [`guard`]: who may write which roles and bindings;
 //! - [`operations()`]: sub-resources that do something, and kinds that are questions (reviews);
-//! - [`selectors`]: selectors of requests and reviews, for authorizers;
+//! - `selectors`: selectors of reviews, for authorizers;
 //! - [`sources`]: the stored objects that authentication looks up;
 //! - [`token_secret`]: secrets with tokens of service accounts, for authentication and controllers alike;
 //! - [`volume_protection`]: when volumes and claims are in use, for admission and controllers alike.
@@ -34,7 +34,7 @@ mod priority_class;
 mod reviews;
 mod role_binding;
 mod secret;
-pub mod selectors;
+mod selectors;
 mod service;
 mod service_account;
 pub mod sources;
@@ -67,21 +67,12 @@ use orch_auth::{
     authentication::Authentication, authorization::Authorization, rbac::authorizer::Rbac,
     service_account::TokenIssuer,
 };
-use orch_registry::{admission::AdmissionPlugin, behaviour::Behaviours, operation::Operations};
-
-pub use self::service::{NodePorts, ServiceNetwork};
+use orch_registry::{
+    admission::AdmissionPlugin, behaviour::Behaviours, operation::Operations, ranges::Ranges,
+};
 
 /// The resource whose objects are secret: keys of the server are sealed as they are, where they are kept.
 pub const SECRETS: &str = "secrets";
-
-/// What the operator sets for kinds.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The network from which services get their addresses.
-    pub service_network: ServiceNetwork,
-    /// The ports of nodes that services can get.
-    pub node_ports: NodePorts,
-}
 
 /// The other parts of the server that operations and reviews use.
 #[derive(Clone)]
@@ -94,16 +85,15 @@ pub struct Services {
     pub tokens: Arc<TokenIssuer>,
 }
 
-/// Registers what kinds do when their objects are written and deleted.
-pub fn behaviours(settings: &Settings, behaviours: &mut Behaviours) {
-    let Settings { service_network, node_ports } = settings.clone();
+/// Registers what kinds do when their objects are written and deleted. Services get something of `ranges`.
+pub fn behaviours(ranges: &Ranges, behaviours: &mut Behaviours) {
     behaviours.register::<Namespace>(namespace::NamespaceBehaviour);
     behaviours.register::<Node>(node::NodeBehaviour);
     behaviours.register::<PersistentVolume>(persistent_volume::PersistentVolumeBehaviour);
     behaviours.register::<PersistentVolumeClaim>(persistent_volume_claim::PersistentVolumeClaimBehaviour);
     behaviours.register::<Pod>(pod::PodBehaviour);
     behaviours.register::<Secret>(secret::SecretBehaviour);
-    behaviours.register::<Service>(service::ServiceBehaviour::new(service_network, node_ports));
+    behaviours.register::<Service>(service::ServiceBehaviour::new(ranges.clone()));
     behaviours.register::<ServiceAccount>(service_account::ServiceAccountBehaviour);
     behaviours.register::<DaemonSet>(daemon_set::DaemonSetBehaviour);
     behaviours.register::<FlowSchema>(flow_schema::FlowSchemaBehaviour);

@@ -3,18 +3,15 @@
 mod addresses;
 mod allocation;
 mod families;
-mod network;
-mod node_ports;
 mod update;
 
 use orch_api::core::v1::{Service, ServiceSpec};
 use orch_registry::{
     behaviour::{Behaviour, WriteInfo},
     claims::{Claim, Claimed, Unallocated},
+    ranges::Ranges,
 };
 use orch_runtime::{field_error::Validation, resource_def::FieldPath};
-
-pub use self::{network::ServiceNetwork, node_ports::NodePorts};
 
 use self::allocation::Ports;
 
@@ -22,14 +19,13 @@ use self::allocation::Ports;
 const NONE: &str = "None";
 
 pub(crate) struct ServiceBehaviour {
-    network: ServiceNetwork,
-    node_ports: NodePorts,
+    ranges: Ranges,
 }
 
 impl ServiceBehaviour {
-    /// Services get their addresses from the network, and their node ports from the range.
-    pub(crate) fn new(network: ServiceNetwork, node_ports: NodePorts) -> Self {
-        ServiceBehaviour { network, node_ports }
+    /// Services get their addresses and node ports from these ranges.
+    pub(crate) fn new(ranges: Ranges) -> Self {
+        ServiceBehaviour { ranges }
     }
 }
 
@@ -101,11 +97,11 @@ impl ServiceBehaviour {
         claimed: &Claimed<'_>,
         violations: &mut Validation<'_>,
     ) -> Result<(), Unallocated> {
-        families::fill(service, old, &self.network, violations);
+        families::fill(service, old, &self.ranges.addresses, violations);
         if !violations.is_empty() {
             return Ok(());
         }
-        allocation::allocate_address(&mut service.spec, old, &self.network, claimed, violations)
+        allocation::allocate_address(&mut service.spec, old, &self.ranges.addresses, claimed, violations)
     }
 
     fn give_ports(
@@ -115,7 +111,7 @@ impl ServiceBehaviour {
         claimed: &Claimed<'_>,
         violations: &mut Validation<'_>,
     ) -> Result<(), Unallocated> {
-        let mut ports = Ports::new(&self.node_ports, claimed, old);
+        let mut ports = Ports::new(&self.ranges.ports, claimed, old);
         if matches!(spec.type_.as_str(), "LoadBalancer" | "NodePort") {
             match old {
                 None => ports.give(spec, violations)?,

@@ -23,6 +23,7 @@ use orch_registry::{
     error::Result,
     feature_gates::FeatureGates,
     objects::Objects,
+    ranges::{AddressRange, PortRange, Ranges},
     read::index::CatalogIndexer,
     stored,
 };
@@ -31,7 +32,7 @@ use orch_storage::{Body, Change, Indexer, Key, ManualClock, Object, Storage, Tim
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::{NodePorts, ServiceNetwork, Settings, admission::recipe, behaviour_recipe};
+use crate::{admission::recipe, behaviour_recipe};
 
 /// The namespace that a new server has.
 pub(crate) const NAMESPACE: &str = "n";
@@ -56,12 +57,12 @@ impl TestServer {
     }
 
     async fn start_as(plugins: AdmissionConfig) -> Self {
-        let settings = Settings {
-            service_network: ServiceNetwork::parse("10.0.0.0/28").unwrap(),
-            node_ports: NodePorts::parse("4000-4002").unwrap(),
+        let ranges = Ranges {
+            addresses: AddressRange::parse("10.0.0.0/28").unwrap(),
+            ports: PortRange::parse("4000-4002").unwrap(),
         };
         let mut behaviours = Behaviours::default();
-        crate::behaviours(&settings, &mut behaviours);
+        crate::behaviours(&ranges, &mut behaviours);
         behaviours.register::<ConfigMap>(behaviour_recipe::ConfigMapBehaviour);
         let tables = orch_api::registry().iter().copied();
         let catalog = Arc::new(Catalog::of_served(&KUBERNETES, tables, &behaviours, |_| true));

@@ -10,7 +10,6 @@ use orch_auth::{
     authorizer::Decision,
     user::{GROUP_MASTERS, UserInfo},
 };
-use orch_kinds::{NodePorts, ServiceNetwork, Settings};
 use orch_machinery::{
     body::Reader,
     media_type::{PatchKind, Syntax},
@@ -27,6 +26,7 @@ use orch_registry::{
     feature_gates::FeatureGates,
     objects::{self, Objects},
     options::{FieldValidation, WriteOptions},
+    ranges::{AddressRange, PortRange, Ranges},
     request::{Body, CreateRequest, PatchRequest, Target, UpdateRequest},
     stored, verb,
 };
@@ -49,12 +49,12 @@ pub struct Server {
 impl Server {
     /// A server with one namespace.
     pub fn start() -> Self {
-        let settings = Settings {
-            service_network: ServiceNetwork::parse("10.0.0.0/16").unwrap(),
-            node_ports: NodePorts::parse("30000-32767").unwrap(),
+        let ranges = Ranges {
+            addresses: AddressRange::parse("10.0.0.0/16").unwrap(),
+            ports: PortRange::parse("30000-32767").unwrap(),
         };
         let mut behaviours = Behaviours::default();
-        orch_kinds::behaviours(&settings, &mut behaviours);
+        orch_kinds::behaviours(&ranges, &mut behaviours);
         let tables = orch_api::registry().iter().copied();
         let catalog = Arc::new(Catalog::of_served(&KUBERNETES, tables, &behaviours, |_| true));
         let admission = AdmissionChain::new(orch_kinds::admission(), &AdmissionConfig::default()).unwrap();

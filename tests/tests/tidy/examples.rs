@@ -50,7 +50,7 @@ const RUN_BY: &[(&str, &str, &str, &str)] = &[
     ("docs/OPERATING.md", "text", "", "tests/tests/kubectl/guides.rs"),
     ("docs/OPERATING.md", "ini", "[Service]", "tests/tests/api/deployment.rs"),
     ("docs/OPERATING.md", "yaml", "", "tests/tests/kubectl/guides.rs"),
-    ("docs/REPLICAS.md", "", "orch-apiserver --storage=etcd", "server/apiserver/src/config/tests.rs"),
+    ("docs/REPLICAS.md", "", "orch-apiserver --storage=etcd", "server/config/src/tests.rs"),
     ("docs/REPLICAS.md", "", "etcd --data-dir", "tests/tests/etcd/main.rs"),
     ("docs/REPLICAS.md", "", "orch-apiserver migrate-storage", "tests/tests/etcd/walkthrough.rs"),
     ("docs/RUST.md", "rust", "", "tests/tests/client/documentation.rs"),

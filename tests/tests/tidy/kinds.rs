@@ -22,7 +22,7 @@ const AT_HOME: &[&str] = &[
 
 /// Names that stand elsewhere all the same: file, name, reason.
 const EXCEPTED: &[(&str, &str, &str)] = &[
-    ("server/apiserver/src/documents/openapi/paths.rs", "namespaces", GRAMMAR),
+    ("server/http/src/documents/openapi/paths.rs", "namespaces", GRAMMAR),
     ("server/auth/src/rbac/index.rs", "Role", REASON),
     ("server/auth/src/rbac/index.rs", "ClusterRole", REASON),
     ("server/auth/src/authorization.rs", "Node", MODE),
@@ -30,9 +30,9 @@ const EXCEPTED: &[(&str, &str, &str)] = &[
     ("server/auth/src/impersonation.rs", "serviceaccounts", "users with this kind have a right of their own"),
     ("server/auth/src/authenticator/webhook_token.rs", "TokenReview", "what webhooks are sent and answer"),
     ("server/auth/src/webhook/review.rs", "SubjectAccessReview", "what webhooks are sent and answer"),
-    ("server/apiserver/src/request/info.rs", "namespaces", GRAMMAR),
+    ("server/http/src/request/info.rs", "namespaces", GRAMMAR),
     ("server/registry/src/refusal.rs", "namespaces", GRAMMAR),
-    ("server/apiserver/src/fairness/dump.rs", "Namespace", "a column, which has the reference's name"),
+    ("server/http/src/fairness/dump.rs", "Namespace", "a column, which has the reference's name"),
 ];
 
 const MODE: &str = "the name of a mode, as operators write it";

@@ -18,11 +18,8 @@ const PUBLISHED_EXTENSIONS: &str = "x-kubernetes-";
 const SPELLED_IN_CODE: &[(&str, &str)] = &[
     ("codegen/generator/src/load/header.rs", "an example in a remedy"),
     ("codegen/generator/src/scaffold.rs", "an example in a remedy"),
-    (
-        "server/apiserver/src/documents/discovery/aggregated.rs",
-        "clients ask by this name in every vocabulary",
-    ),
-    ("server/apiserver/src/documents/health/outcomes.rs", "metrics have these names in every vocabulary"),
+    ("server/http/src/documents/discovery/aggregated.rs", "clients ask by this name in every vocabulary"),
+    ("server/http/src/documents/health/outcomes.rs", "metrics have these names in every vocabulary"),
     ("server/machinery/src/apply/migrate.rs", "the annotation of clients has this name in every vocabulary"),
 ];
 

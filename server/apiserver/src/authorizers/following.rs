@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use orch_auth::authorization_file;
+use orch_http::metrics::Metrics;
 use orch_runtime::vocabulary::Vocabulary;
 use tokio::sync::watch;
 
 use super::{Modes, files_of};
-use crate::{followed_files::FollowedFiles, metrics::Metrics};
+use crate::followed_files::FollowedFiles;
 
 /// Follows the file until the server stops. A new file that is not right changes nothing; it is told in the
 /// log and in the metrics.

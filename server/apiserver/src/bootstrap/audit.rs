@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::{app::App, config::Config, start_error::StartError};
 use orch_audit::{
     auditor::Auditor,
     backend::{Backends, log::Log, webhook::Webhook},
     counters::Counters,
     policy,
 };
+use orch_config::{Config, start_error::StartError};
+use orch_http::app::App;
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::watch,

@@ -6,13 +6,11 @@ use std::{
 };
 
 use orch_auth::authorization_file;
+use orch_config::Config;
 use orch_outbound::kubeconfig;
 use orch_runtime::vocabulary::Vocabulary;
 
-use crate::{
-    bootstrap::certificate_ends::{End, first_end},
-    config::Config,
-};
+use crate::bootstrap::certificate_ends::{End, first_end};
 
 /// To whom certificates are shown, as the metric and the log call them.
 const ETCD: &str = "etcd";

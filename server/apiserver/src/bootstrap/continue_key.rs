@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use orch_config::start_error::StartError;
 use orch_registry::continue_token::{KEY_LENGTH, TokenKey};
 
 use super::files;
-use crate::start_error::StartError;
 
 /// The key in the data directory; made where there is none.
 pub fn ensure(directory: &Path) -> Result<TokenKey, StartError> {

@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use crate::{config::DATABASE, start_error::StartError};
+use orch_config::{DATABASE, start_error::StartError};
 
 /// The file that is locked while a process uses the directory.
 const LOCK: &str = "lock";

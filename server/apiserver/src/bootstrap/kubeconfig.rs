@@ -6,15 +6,12 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use orch_config::{ExternalName, ServingConfig, start_error::StartError};
 
-use crate::{
-    bootstrap::{
-        files::{self, PRIVATE},
-        pki::Identity,
-        serving::url,
-    },
-    config::{ExternalName, ServingConfig},
-    start_error::StartError,
+use crate::bootstrap::{
+    files::{self, PRIVATE},
+    pki::Identity,
+    serving::url,
 };
 
 /// Where the file is, and by which name clients reach the server.

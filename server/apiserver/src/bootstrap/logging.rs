@@ -17,10 +17,9 @@ use std::{
     time::Duration,
 };
 
+use orch_config::{LogFormat, LoggingConfig};
 use prometheus::IntCounter;
 use tracing_subscriber::{EnvFilter, fmt};
-
-use crate::config::{LogFormat, LoggingConfig};
 
 /// How many lines wait at most: a megabyte.
 const QUEUE: usize = 4096;

@@ -10,6 +10,10 @@ use std::{
     sync::Arc,
 };
 
+use orch_config::{
+    DataDir, EncryptionConfig, ExportFlags, FileFlags, RepairFlags, Task, database_in,
+    start_error::StartError,
+};
 use orch_encryption::encryption::Encryption;
 use orch_meta::VOCABULARIES;
 use orch_registry::feature_gates::UNSAFE_DELETION;
@@ -20,9 +24,7 @@ use crate::{
         files::{self, PRIVATE},
         kubeconfig::kubeconfig_in,
     },
-    config::{DataDir, EncryptionConfig, ExportFlags, FileFlags, RepairFlags, Task, database_in},
     encryption,
-    start_error::StartError,
 };
 
 mod export;
@@ -335,15 +337,13 @@ fn runtime(error: &StoreError) -> StartError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        bootstrap::open_storage,
-        config::{self, Config, Invocation},
-        test_catalog::{ORCH, catalog},
-    };
+    use crate::bootstrap::open_storage;
+    use orch_config::{Config, Invocation};
+    use orch_test_catalog::{ORCH, catalog};
 
     fn config(at: &DataDir) -> Config {
         let flags = ["server".to_owned(), format!("--data-dir={}", at.data_dir.display())];
-        match config::parse(flags, &[&ORCH]) {
+        match orch_config::parse(flags, &[&ORCH]) {
             Ok(Invocation::Serve(config)) => *config,
             other => panic!("{other:?}"),
         }

@@ -14,6 +14,7 @@ use ::aws_lc_rs::{
     encoding::{AsDer as _, EcPrivateKeyRfc5915Der},
     signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair},
 };
+use orch_config::start_error::StartError;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer,
     KeyPair, KeyUsagePurpose, SanType,
@@ -28,12 +29,9 @@ use rustls::{
 };
 use x509_parser::{certificate::X509Certificate, prelude::FromDer, time::ASN1Time};
 
-use crate::{
-    bootstrap::{
-        files::{self, PRIVATE, PUBLIC},
-        pem_text,
-    },
-    start_error::StartError,
+use crate::bootstrap::{
+    files::{self, PRIVATE, PUBLIC},
+    pem_text,
 };
 
 const DAY: Duration = Duration::from_hours(24);

@@ -5,8 +5,7 @@
 use std::{env, io, net::TcpListener, os::unix::net::UnixDatagram, path::Path};
 
 use listenfd::ListenFd;
-
-use crate::start_error::StartError;
+use orch_config::start_error::StartError;
 
 /// The server answers requests.
 pub const READY: &str = "READY=1";

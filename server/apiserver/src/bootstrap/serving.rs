@@ -8,6 +8,7 @@ use std::{
     time::SystemTime,
 };
 
+use orch_config::{ExternalName, ServingConfig, TlsFiles, start_error::StartError};
 use orch_listener::tls;
 use rustls::{
     Error, ServerConfig,
@@ -15,13 +16,9 @@ use rustls::{
 };
 use x509_parser::{certificate::X509Certificate, prelude::FromDer};
 
-use crate::{
-    bootstrap::{
-        pem_text,
-        pki::{self, Authority},
-    },
-    config::{ExternalName, ServingConfig, TlsFiles},
-    start_error::StartError,
+use crate::bootstrap::{
+    pem_text,
+    pki::{self, Authority},
 };
 
 /// The serving certificate, and what clients need to trust it.

@@ -8,11 +8,11 @@
 use std::{fs, path::Path, sync::Arc, time::SystemTime};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use orch_config::{Config, start_error::StartError};
 use orch_storage::{Key, ResourceName, Sealing};
 use orch_storage_etcd::EtcdConfig;
 
 use super::{continue_key, files, pki::Authority, storage, token_key};
-use crate::{config::Config, start_error::StartError};
 
 /// What the keys are called in etcd.
 fn name() -> Key {

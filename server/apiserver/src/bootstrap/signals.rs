@@ -5,6 +5,7 @@
 
 use std::{future::pending, pin::pin, thread, time::Duration};
 
+use orch_config::start_error::StartError;
 use tokio::{
     runtime,
     signal::unix::{Signal, SignalKind, signal},
@@ -12,10 +13,7 @@ use tokio::{
     time::{Instant, sleep_until, timeout_at},
 };
 
-use crate::{
-    bootstrap::service_manager::{self, STOPPING},
-    start_error::StartError,
-};
+use crate::bootstrap::service_manager::{self, STOPPING};
 
 /// What comes so soon after the first signal is the same wish: a terminal tells all processes of a group, and
 /// a parent may pass its signal on.

@@ -15,6 +15,7 @@ use orch_auth::{
     error::AuthError,
     service_account::TokenIssuer,
 };
+use orch_config::{Config, ServingConfig, start_error::StartError};
 use orch_runtime::vocabulary::Vocabulary;
 use prometheus::GaugeVec;
 use rustls::ServerConfig;
@@ -24,17 +25,13 @@ use tokio::{
     time::Instant,
 };
 
-use crate::{
-    bootstrap::{
-        certificate_ends::{CertificateEnds, End, first_end},
-        client_certificates::ClientCertificates,
-        kubeconfig::AdminKubeconfig,
-        pki::{Authority, Identity, RENEWAL},
-        serving::ServingCertificate,
-        token_key::TokenKeys,
-    },
-    config::{Config, ServingConfig},
-    start_error::StartError,
+use crate::bootstrap::{
+    certificate_ends::{CertificateEnds, End, first_end},
+    client_certificates::ClientCertificates,
+    kubeconfig::AdminKubeconfig,
+    pki::{Authority, Identity, RENEWAL},
+    serving::ServingCertificate,
+    token_key::TokenKeys,
 };
 
 /// How often the files are looked at.

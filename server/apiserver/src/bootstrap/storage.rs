@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
+use orch_config::{Config, EtcdSettings, start_error::StartError};
 use orch_registry::{catalog::Catalog, stored};
 use orch_storage::{Sealing, Storage, StoreError};
 use orch_storage_etcd::{EtcdConfig, OtherForms, TlsFiles};
 use orch_storage_sqlite::SqliteConfig;
 
-use crate::{
-    bootstrap::{files, other_forms::FormsOfReference},
-    config::{Config, EtcdSettings},
-    start_error::StartError,
-};
+use crate::bootstrap::{files, other_forms::FormsOfReference};
 
 /// Opens the configured database, or creates it. The data directory exists. Values are kept as `sealing`
 /// says; those that others wrote into etcd are read as objects of the catalog.
@@ -91,18 +88,15 @@ mod tests {
 
     use std::sync::Arc;
 
+    use orch_config::{Config, Invocation, start_error::StartError};
     use orch_encryption::encryption::Encryption;
     use orch_storage::Storage;
+    use orch_test_catalog::{KUBERNETES, ORCH, catalog};
 
     use super::open_storage;
-    use crate::{
-        config::{self, Config, Invocation},
-        start_error::StartError,
-        test_catalog::{KUBERNETES, ORCH, catalog},
-    };
 
     fn config(flags: &[&str]) -> Config {
-        match config::parse(["server"].iter().chain(flags), &[&ORCH, &KUBERNETES]) {
+        match orch_config::parse(["server"].iter().chain(flags), &[&ORCH, &KUBERNETES]) {
             Ok(Invocation::Serve(config)) => *config,
             other => panic!("{other:?}"),
         }

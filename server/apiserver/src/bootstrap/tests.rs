@@ -3,17 +3,15 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use orch_config::{Config, Invocation};
+use orch_test_catalog::ORCH;
 
 use super::{prepare, shell_word};
-use crate::{
-    config::{self, Config, Invocation},
-    test_catalog::ORCH,
-};
 
 fn config(directory: &Path, flags: &[&str]) -> Config {
     let data_dir = format!("--data-dir={}", directory.display());
     let flags = ["server", &data_dir].into_iter().chain(flags.iter().copied());
-    match config::parse(flags, &[&ORCH]) {
+    match orch_config::parse(flags, &[&ORCH]) {
         Ok(Invocation::Serve(config)) => *config,
         other => panic!("{other:?}"),
     }

@@ -7,10 +7,10 @@ use orch_auth::{
     error::AuthError,
     service_account::{Keys, SigningKey, TokenConfig, key_files},
 };
+use orch_config::start_error::StartError;
 use rcgen::KeyPair;
 
 use super::{files, pki};
-use crate::start_error::StartError;
 
 /// The server's own key, in a directory.
 const OWN: &str = "service-account.key";

@@ -5,17 +5,18 @@ use std::{
     path::PathBuf,
 };
 
+use orch_config::{
+    ConvertFlags, ImportFlags, ObjectForm, ValidateFlags, VerdictForm, Work, start_error::StartError,
+};
 use orch_machinery::yaml;
 use orch_runtime::Tree;
 use serde_json::json;
 
 use crate::{
     bootstrap,
-    config::{ConvertFlags, ImportFlags, ObjectForm, ValidateFlags, VerdictForm, Work},
     in_process::Verdict,
     manifests::{self, Manifest},
     server::{Imported, Migrated, Server},
-    start_error::StartError,
 };
 
 /// Does it.

@@ -7,15 +7,13 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
+use orch_config::Config;
+use orch_test_catalog::{KUBERNETES, ORCH};
 use serde_json::{Value, json};
 use tower_service::Service;
 
 use super::{InProcess, InProcessService};
-use crate::{
-    Server,
-    config::Config,
-    test_catalog::{KUBERNETES, ORCH},
-};
+use crate::Server;
 
 async fn start(vocabulary: &str) -> InProcess {
     let config = Config::from_flags([format!("--vocabulary={vocabulary}")], &[&ORCH, &KUBERNETES]).unwrap();

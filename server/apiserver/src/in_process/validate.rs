@@ -8,6 +8,8 @@
 use bytes::Bytes;
 use http::{HeaderMap, Request, header};
 use http_body_util::{BodyExt, Full};
+use orch_config::start_error::StartError;
+use orch_http::request::info::NAMESPACES;
 use orch_machinery::meta::{self, Meta};
 use orch_registry::{catalog::ServedResource, client::Client};
 use orch_runtime::{Tree, resource_def::Scope};
@@ -16,11 +18,7 @@ use serde_json::json;
 use tower_service::Service;
 
 use super::{InProcess, InProcessService, Server};
-use crate::{
-    manifests::{Manifest, Place},
-    request::info::NAMESPACES,
-    start_error::StartError,
-};
+use crate::manifests::{Manifest, Place};
 
 /// The namespace of an object that names none.
 const DEFAULT: &str = "default";

@@ -6,19 +6,10 @@ use std::{
 };
 
 use orch_auth::service_account::TokenIssuer;
-use orch_kinds::{Services, sources::flow_control::FlowControl};
-use orch_machinery::media_type::MediaTypes;
-use orch_registry::{
-    core::Core,
-    feature_gates::{HTTP2_DOS_MITIGATION, RESPONSE_COMPRESSION},
-    operation::Operations,
-};
-
-use super::Server;
-use crate::{
+use orch_config::InFlightLimits;
+use orch_http::{
     access::AccessControl,
     app::App,
-    config::InFlightLimits,
     documents::{
         self, Documents,
         discovery::Discovery,
@@ -34,6 +25,15 @@ use crate::{
     metrics::Metrics,
     request::identity_headers::IdentityHeaders,
 };
+use orch_kinds::{Services, sources::flow_control::FlowControl};
+use orch_machinery::media_type::MediaTypes;
+use orch_registry::{
+    core::Core,
+    feature_gates::{HTTP2_DOS_MITIGATION, RESPONSE_COMPRESSION},
+    operation::Operations,
+};
+
+use super::Server;
 
 impl Server {
     /// Adds the operations of the product's kinds.
@@ -91,7 +91,7 @@ impl Server {
             media_types,
             meta_groups: catalog.meta_groups(),
             metrics,
-            large_work: LargeWork::new(),
+            large_work: LargeWork::on_this_machine(),
             open_watches: Arc::default(),
             limits: Limits::new(&self.config.client_limits),
             sharing,
@@ -112,7 +112,7 @@ impl Server {
         if !is_fair {
             return Sharing::Plain(MaxInFlight::new(reading, mutating));
         }
-        let source = FlowControl::new(core.objects());
+        let source = Box::new(FlowControl::new(core.objects()));
         let fairness = Arc::new(Fairness::new(source, reading + mutating, orch_meta::VOCABULARIES));
         metrics.show_fairness(&fairness);
         Sharing::Fair(fairness)

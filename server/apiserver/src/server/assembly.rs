@@ -9,6 +9,7 @@ use arc_swap::ArcSwap;
 use futures_util::future::OptionFuture;
 use orch_audit::{auditor::Auditor, counters::Counters};
 use orch_auth::rbac::authorizer::Rbac;
+use orch_config::{Config, start_error::StartError};
 use orch_controllers::{
     product::{self, own_service::OwnService, token_secrets::Signer, trust::Trust},
     replica::Replica,
@@ -16,6 +17,7 @@ use orch_controllers::{
     selection,
 };
 use orch_encryption::encryption::Encryption;
+use orch_http::{app::App, metrics::Metrics, shutdown::Steps, traces::Tracer, watch_review};
 use orch_kinds::sources::{policies, standing};
 use orch_listener::{ListenError, Listener};
 use orch_registry::{
@@ -30,19 +32,12 @@ use uuid::Uuid;
 
 use super::{Entrance, Server, first_objects, left_behind, parts::Parts};
 use crate::{
-    app::App,
     authenticators::{Asking, FollowedFile},
     authorizers,
     bootstrap::{self, Prepared, open_files},
-    config::Config,
     encryption::{self, FollowedKeys, SealShared},
     measures::{self, Measured},
-    metrics::Metrics,
     probes,
-    shutdown::Steps,
-    start_error::StartError,
-    traces::Tracer,
-    watch_review,
 };
 
 /// What is read from files before anything listens.
@@ -167,7 +162,7 @@ impl Server {
             Entrance::Process => None,
         };
         let address = listener.as_ref().map_or(self.config.serving.address, Listener::local_address);
-        let own_service = OwnService::new(&self.config.kinds.service_network, address.port());
+        let own_service = OwnService::new(&self.config.ranges.addresses, address.port());
         // What controllers need of the data directory comes later: a wrong flag leaves nothing there.
         let (trust, signer) = (watch::Sender::new(None), Signer::default());
         let controllers = self.runner(own_service.clone(), trust.subscribe(), Arc::clone(&signer))?;

@@ -13,16 +13,16 @@ use orch_auth::{
     authorizer::Authorizer,
     service_account::TokenIssuer,
 };
+use orch_config::Config;
+use orch_http::{
+    access::AccessControl,
+    documents::issuer::{self, IssuerDocuments},
+};
 use orch_kinds::sources::{AccountDirectory, bootstrap_secrets::BootstrapSecrets};
 use orch_registry::{feature_gates::AUTHORIZE_WITH_SELECTORS, objects::Objects};
 
 use super::Server;
-use crate::{
-    access::AccessControl,
-    authorizers, bootstrap,
-    config::Config,
-    documents::issuer::{self, IssuerDocuments},
-};
+use crate::{authorizers, bootstrap};
 
 impl Server {
     /// Who makes a request, as far as objects say so: the tokens of service accounts that exist, and

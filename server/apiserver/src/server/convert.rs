@@ -1,5 +1,6 @@
 //! Manifests in another version of their kinds, without a server that runs.
 
+use orch_config::{enablement::Enablement, start_error::StartError};
 use orch_machinery::{
     json::{Limits, decode::decode, encode::encode},
     meta,
@@ -11,11 +12,7 @@ use orch_registry::{
 use orch_runtime::Tree;
 
 use super::Server;
-use crate::{
-    enablement::Enablement,
-    manifests::{Manifest, Place},
-    start_error::StartError,
-};
+use crate::manifests::{Manifest, Place};
 
 /// What became of an object.
 #[derive(Debug)]

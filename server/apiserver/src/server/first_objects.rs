@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use orch_config::start_error::StartError;
 use orch_controllers::product::{
     bootstrap_policy, flow_control, own_service::OwnService, priority_classes, system_namespaces,
 };
+use orch_http::response::status;
 use orch_registry::{
     client::Client,
     core::Core,
     error::{ApiError, Result},
 };
 use orch_storage::Revision;
-
-use crate::{response::status, start_error::StartError};
 
 /// How often a step is taken at most.
 const ATTEMPTS: usize = 20;
@@ -25,7 +25,7 @@ const ATTEMPTS: usize = 20;
 pub(super) async fn create(core: &Arc<Core>, own_service: &OwnService) -> Result<(), StartError> {
     let storage = core.storage();
     let is_new = storage.current_revision() == Revision::FIRST;
-    let client = Client::new(Arc::clone(core), env!("CARGO_PKG_NAME"));
+    let client = Client::new(Arc::clone(core), orch_config::PROGRAM);
     settled(core, || system_namespaces::ensure(&client)).await.map_err(|error| {
         let why = status::text_for_operator(&error);
         StartError::Runtime(format!("cannot create the system namespaces: {why}"))

@@ -7,6 +7,8 @@
 use std::{collections::HashSet, sync::Arc};
 
 use orch_api::core::v1::Secret;
+use orch_config::start_error::StartError;
+use orch_http::response::status;
 use orch_kinds::token_secret;
 use orch_machinery::meta::{self, Meta, MetaMut};
 use orch_meta::VOCABULARIES;
@@ -18,7 +20,7 @@ use orch_registry::{
 use orch_runtime::{Tree, object::Kind, resource_def::Scope, vocabulary::Vocabulary};
 
 use super::Server;
-use crate::{bootstrap::strip, manifests::Manifest, response::status, start_error::StartError};
+use crate::{bootstrap::strip, manifests::Manifest};
 
 /// What came of an import.
 #[derive(Debug, Default)]

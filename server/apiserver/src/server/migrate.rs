@@ -6,11 +6,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{StreamExt as _, stream};
+use orch_config::{enablement::Enablement, start_error::StartError};
+use orch_http::response::status;
 use orch_registry::{catalog::ServedResource, client::Client, migration};
 use orch_storage::Object;
 
 use super::Server;
-use crate::{bootstrap::must_exist, enablement::Enablement, response::status, start_error::StartError};
+use crate::bootstrap::must_exist;
 
 /// How many objects are written at the same time: the store writes them together.
 const AT_ONCE: usize = 64;

@@ -5,11 +5,11 @@ use std::{
     sync::Arc,
 };
 
+use orch_config::start_error::StartError;
 use orch_registry::client::Client;
 use tokio::sync::watch;
 
 use super::Server;
-use crate::start_error::StartError;
 
 impl Server {
     /// Opens the store as a start does, has `work` done by a client of this name, and closes the store. The

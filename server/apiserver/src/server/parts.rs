@@ -3,10 +3,12 @@
 use std::{pin::Pin, sync::Arc, time::Duration};
 
 use orch_auth::authorizer::Authorizer;
+use orch_config::start_error::StartError;
 use orch_controllers::{leadership::Leadership, replica::Replica, runner::Runner};
+use orch_http::{app::App, documents::health::Hook, shutdown::Steps};
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 
-use crate::{app::App, bootstrap::Site, documents::health::Hook, shutdown::Steps, start_error::StartError};
+use crate::bootstrap::Site;
 
 /// How long the first requests wait for controllers.
 const CONTROLLER_PATIENCE: Duration = Duration::from_secs(2);

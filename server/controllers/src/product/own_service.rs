@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use orch_api::core::v1::{Namespace, Service};
-use orch_kinds::ServiceNetwork;
+use orch_registry::ranges::AddressRange;
 use orch_registry::{
     client::Client,
     error::{ApiError, Result},
@@ -35,7 +35,7 @@ pub struct OwnService {
 
 impl OwnService {
     /// Of a server that listens on this port. The address is the first of the network.
-    pub fn new(network: &ServiceNetwork, target_port: u16) -> Self {
+    pub fn new(network: &AddressRange, target_port: u16) -> Self {
         OwnService { address: network.first().to_string(), target_port }
     }
 

@@ -15,9 +15,9 @@ use orch_api::{
     rbac::v1::ClusterRole,
     scheduling::v1::PriorityClass,
 };
-use orch_kinds::ServiceNetwork;
 use orch_machinery::meta::Meta;
 use orch_registry::options::DeletionOptions;
+use orch_registry::ranges::AddressRange;
 use orch_runtime::scalar::Time;
 use orch_storage::{Body, Change, Key};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ fn all() -> Vec<Box<dyn AnyController>> {
 
 /// In the network of the fixture.
 fn own_service(port: u16) -> OwnService {
-    OwnService::new(&ServiceNetwork::parse("10.0.0.0/24").unwrap(), port)
+    OwnService::new(&AddressRange::parse("10.0.0.0/24").unwrap(), port)
 }
 
 #[test]

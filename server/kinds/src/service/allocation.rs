@@ -10,13 +10,16 @@ use std::{
 };
 
 use orch_api::core::v1::ServiceSpec;
-use orch_registry::claims::{Claim, Claimed, Unallocated};
+use orch_registry::{
+    claims::{Claim, Claimed, Unallocated},
+    ranges::{AddressRange, PortRange},
+};
 use orch_runtime::{
     field_error::{FieldError, Rendered, Validation, json},
     path::Path,
 };
 
-use super::{NONE, NodePorts, ServiceNetwork, has_addresses, needs_node_ports, update};
+use super::{NONE, has_addresses, needs_node_ports, update};
 
 /// How many sorts of claims there are.
 pub(super) const SORTS: u16 = 2;
@@ -48,7 +51,7 @@ fn canonical(address: &str) -> Option<String> {
 pub(super) fn allocate_address(
     spec: &mut ServiceSpec,
     old: Option<&ServiceSpec>,
-    network: &ServiceNetwork,
+    network: &AddressRange,
     claimed: &Claimed<'_>,
     violations: &mut Validation<'_>,
 ) -> Result<(), Unallocated> {
@@ -86,7 +89,7 @@ fn full(what: &str) -> Unallocated {
 
 /// What one write of a service finds out about ports of nodes.
 pub(super) struct Ports<'a> {
-    range: &'a NodePorts,
+    range: &'a PortRange,
     claimed: &'a Claimed<'a>,
     /// Those that the service has now, or gets by this write.
     own: BTreeSet<i32>,
@@ -96,7 +99,7 @@ pub(super) struct Ports<'a> {
 }
 
 impl<'a> Ports<'a> {
-    pub(super) fn new(range: &'a NodePorts, claimed: &'a Claimed<'a>, old: Option<&ServiceSpec>) -> Self {
+    pub(super) fn new(range: &'a PortRange, claimed: &'a Claimed<'a>, old: Option<&ServiceSpec>) -> Self {
         let own = old.map(update::node_ports).unwrap_or_default();
         let of_health = old.map(|old| old.health_check_node_port).filter(|port| *port != 0);
         Ports { range, claimed, own: own.into_iter().chain(of_health).collect(), left: range.all() }

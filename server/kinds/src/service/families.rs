@@ -3,13 +3,14 @@
 use std::net::IpAddr;
 
 use orch_api::core::v1::{Service, ServiceSpec};
+use orch_registry::ranges::AddressRange;
 use orch_runtime::{
     field_error::{FieldError, Reason, Rendered, Validation, json},
     object::ApiObject,
     path::Path,
 };
 
-use super::{NONE, ServiceNetwork, has_addresses};
+use super::{NONE, has_addresses};
 
 const SINGLE: &str = "SingleStack";
 const PREFER_DUAL: &str = "PreferDualStack";
@@ -29,7 +30,7 @@ const OF_TYPES: &str = "may not be set to 'None' for ";
 pub(super) fn fill(
     service: &mut Service,
     old: Option<&ServiceSpec>,
-    network: &ServiceNetwork,
+    network: &AddressRange,
     violations: &mut Validation<'_>,
 ) {
     if !has_addresses(&service.spec) || old.is_some_and(|old| stays_preferred(&service.spec, old)) {
@@ -152,7 +153,7 @@ fn refuse_two_of_single(spec: &ServiceSpec, violations: &mut Validation<'_>) {
 
 /// Addresses that the client asks for say which families they are of: Rust, because the network has only
 /// some.
-fn infer_families(spec: &mut ServiceSpec, network: &ServiceNetwork, violations: &mut Validation<'_>) {
+fn infer_families(spec: &mut ServiceSpec, network: &AddressRange, violations: &mut Validation<'_>) {
     let at = Path::ROOT.field("spec");
     let at = at.field("clusterIPs");
     if spec.cluster_ip == NONE {
@@ -173,7 +174,7 @@ fn infer_families(spec: &mut ServiceSpec, network: &ServiceNetwork, violations: 
     }
 }
 
-fn fill_families_of_others(spec: &mut ServiceSpec, network: &ServiceNetwork) {
+fn fill_families_of_others(spec: &mut ServiceSpec, network: &AddressRange) {
     if spec.ip_families.is_empty() {
         spec.ip_families.push(network.family().to_owned());
     }
@@ -184,7 +185,7 @@ fn fill_families_of_others(spec: &mut ServiceSpec, network: &ServiceNetwork) {
 }
 
 /// Rust, because it depends on the network.
-fn refuse_unknown_families(spec: &ServiceSpec, network: &ServiceNetwork, violations: &mut Validation<'_>) {
+fn refuse_unknown_families(spec: &ServiceSpec, network: &AddressRange, violations: &mut Validation<'_>) {
     if spec.ip_family_policy.as_deref() == Some(REQUIRE_DUAL) {
         refuse_policy(spec, "this cluster is not configured for dual-stack services", violations);
     }

@@ -6,7 +6,8 @@ use orch_api::flowcontrol::v1::{
     self as api, FlowSchema, FlowSchemaSpec, PriorityLevelConfiguration, PriorityLevelConfigurationSpec,
 };
 use orch_flow::config::{
-    Distinguisher, Level, LevelKind, PathRule, Queuing, ResourceRule, SchemaConfig, Subject, SubjectRules,
+    Configuration, Configured, Distinguisher, Level, LevelKind, PathRule, Queuing, ResourceRule,
+    SchemaConfig, Source, Subject, SubjectRules,
 };
 use orch_registry::{catalog::ServedResource, objects::Objects, stored};
 use orch_runtime::object::{Kind, typed_from_tree};
@@ -23,24 +24,6 @@ pub struct FlowControl {
     following: Following,
 }
 
-/// An object and its uid, which is empty for one that the server relies on and that is not stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Configured<T> {
-    /// The object.
-    pub object: T,
-    /// Its uid.
-    pub uid: String,
-}
-
-/// All of them at one time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Configuration {
-    /// In the order of their names.
-    pub levels: Vec<Configured<Level>>,
-    /// Those whose levels exist.
-    pub schemas: Vec<Configured<SchemaConfig>>,
-}
-
 impl FlowControl {
     /// Those that are stored from now on.
     pub fn new(objects: &Objects) -> Self {
@@ -53,13 +36,20 @@ impl FlowControl {
         FlowControl { levels, schemas, objects: objects.clone(), following }
     }
 
-    /// Whether something may have changed since the last [`read`](FlowControl::read).
-    pub fn has_news(&self) -> bool {
+    /// The objects of a kind; those that cannot be read are left out.
+    fn all<T: Kind>(&self, resource: Option<&Arc<ServedResource>>) -> Vec<T> {
+        let Some(resource) = resource else { return Vec::new() };
+        let snapshot: Snapshot = self.objects.snapshot(resource);
+        snapshot.iter().filter_map(|object| typed(resource, object)).collect()
+    }
+}
+
+impl Source for FlowControl {
+    fn has_news(&self) -> bool {
         self.following.has_news()
     }
 
-    /// All of them, as they are now.
-    pub fn read(&self) -> Configuration {
+    fn read(&self) -> Configuration {
         // What comes from here on is news again.
         drop(self.following.news());
         let mut levels = BTreeMap::new();
@@ -85,13 +75,6 @@ impl FlowControl {
         }
         schemas.retain(|schema| levels.contains_key(&schema.object.level));
         Configuration { levels: levels.into_values().collect(), schemas }
-    }
-
-    /// The objects of a kind; those that cannot be read are left out.
-    fn all<T: Kind>(&self, resource: Option<&Arc<ServedResource>>) -> Vec<T> {
-        let Some(resource) = resource else { return Vec::new() };
-        let snapshot: Snapshot = self.objects.snapshot(resource);
-        snapshot.iter().filter_map(|object| typed(resource, object)).collect()
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
+use orch_config::{DataDir, EtcdSettings, MoveFlags, MovePlace, database_in, start_error::StartError};
 use orch_encryption::encryption::Encryption;
 use orch_registry::stored;
 use orch_storage::{Body, Change, Key, Object, Revision, Sealing, Snapshot, Storage, StoreError};
@@ -15,11 +16,7 @@ use orch_storage_sqlite::SqliteConfig;
 use tokio::task::JoinSet;
 
 use super::{encryption_of, existing, must_be_free, progress, runtime, say};
-use crate::{
-    bootstrap::{files, shared_keys, storage},
-    config::{DataDir, EtcdSettings, MoveFlags, MovePlace, database_in},
-    start_error::StartError,
-};
+use crate::bootstrap::{files, shared_keys, storage};
 
 /// How many writes are on their way at a time.
 const TOGETHER: usize = 256;

@@ -6,10 +6,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use orch_config::start_error::StartError;
 use rustls::pki_types::ServerName;
 
 use super::{AUTHORITY_LIFE, Authority, DAY, Identity, RENEWAL};
-use crate::start_error::StartError;
 
 /// Some time in 2025.
 fn start() -> SystemTime {

@@ -2,19 +2,16 @@
 
 use std::{fs, time::SystemTime};
 
+use orch_config::{Invocation, ServingConfig, start_error::StartError};
+use orch_test_catalog::ORCH;
 use rcgen::{BasicConstraints, Certificate, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::pki_types::ServerName;
 
 use super::{ServingCertificate, names, url};
-use crate::{
-    bootstrap::pki::Authority,
-    config::{self, Invocation, ServingConfig},
-    start_error::StartError,
-    test_catalog::ORCH,
-};
+use crate::bootstrap::pki::Authority;
 
 fn config(flags: &[&str]) -> ServingConfig {
-    match config::parse(["server"].iter().chain(flags), &[&ORCH]) {
+    match orch_config::parse(["server"].iter().chain(flags), &[&ORCH]) {
         Ok(Invocation::Serve(config)) => config.serving,
         other => panic!("{other:?}"),
     }
