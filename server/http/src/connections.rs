@@ -1,7 +1,7 @@
 //! Connections whose requests are answered.
 //!
-//! What is returned is boxed, so that everything which runs for a request is compiled in this crate: who calls it
-//! is compiled again with every change of a schema.
+//! What is returned is boxed, so that everything which runs for a request is compiled in this crate: who
+//! calls it is compiled again with every change of a schema.
 
 use std::{convert::Infallible, net::SocketAddr, pin::Pin, sync::Arc};
 
@@ -18,8 +18,8 @@ use crate::{app::App, layers, limits::Peer};
 /// Ends when everything is answered.
 pub type Answering = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Answers the clients of a listener until `stopping` becomes true, and finishes what has begun. `tls` is for new
-/// connections; it may be exchanged at any time.
+/// Answers the clients of a listener until `stopping` becomes true, and finishes what has begun. `tls` is for
+/// new connections; it may be exchanged at any time.
 pub fn answer_all(
     app: Arc<App>,
     listener: Listener,

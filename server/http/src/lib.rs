@@ -1,10 +1,10 @@
-//! HTTP in front of the registry: what a request is, and what it is answered. It knows no kind, so that a change
-//! of a schema does not build it again.
+//! HTTP in front of the registry: what a request is, and what it is answered. It knows no kind, so that a
+//! change of a schema does not build it again.
 //!
-//! From the outside inwards: [`connections`]; `layers`, [`limits`], `turns` with [`fairness`], [`request`], [`access`] and
-//! [`routes`] for every request; [`response`] for its answer; `audit` for its record, [`traces`] for its
-//! spans; `websocket` for watches whose events are messages; [`documents`] for all paths that are not
-//! resources; [`metrics`]. All of them share an [`App`](app::App).
+//! From the outside inwards: [`connections`]; `layers`, [`limits`], `turns` with [`fairness`], [`request`],
+//! [`access`] and [`routes`] for every request; [`response`] for its answer; `audit` for its record,
+//! [`traces`] for its spans; `websocket` for watches whose events are messages; [`documents`] for all paths
+//! that are not resources; [`metrics`]. All of them share an [`App`](app::App).
 
 // A future that is awaited in place is copied with every request, so larger futures are boxed.
 #![cfg_attr(not(test), warn(clippy::large_futures))]

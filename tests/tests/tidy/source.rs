@@ -16,7 +16,7 @@ const GENERATED: &str = "/golden/expected/";
 
 /// Parts of paths of code that is only compiled into tests.
 const TEST_CODE: &[&str] =
-    &["tests/", "examples/", "fuzz/", "/tests/", "/benches/", "/test_", "/testing", "/conformance"];
+    &["tests/", "examples/", "fuzz/", "/tests/", "/benches/", "/test_", "/test-", "/testing", "/conformance"];
 
 /// A Rust file.
 pub struct Source {
