@@ -1,4 +1,4 @@
-//! What the parser of command lines says, in one line; as the server says it (`config/usage.rs` there).
+//! What the parser of command lines says, in one line; as the server says it (`server/config/src/usage.rs`).
 
 use clap::error::{ContextKind, ContextValue};
 

@@ -22,6 +22,6 @@ pub mod server;
 
 pub use command::{main_with, run};
 pub use in_process::InProcess;
-pub use orch_config as config;
+pub use orch_config::{self as config, enablement, start_error};
 pub use orch_http::{request, routes};
 pub use server::Server;

@@ -246,7 +246,7 @@ fn usage(error: &clap::Error) -> StartError {
 
 /// A declarative API server: resources described in schema files, served with watch, patch and discovery.
 #[derive(Debug, Parser)]
-#[command(name = "orch-apiserver", version)]
+#[command(name = PROGRAM, version)]
 struct Flags {
     #[command(flatten, next_help_heading = "Serving")]
     serving: serving::ServingFlags,

@@ -1,7 +1,7 @@
 //! Connections whose requests are answered.
 //!
-//! What is returned is boxed, so that everything which runs for a request is compiled in this crate: who
-//! calls it is compiled again with every change of a schema.
+//! What is returned is boxed. So the code that runs for a request is compiled in this crate, and not again in
+//! its caller, which is built with every change of a schema.
 
 use std::{convert::Infallible, net::SocketAddr, pin::Pin, sync::Arc};
 

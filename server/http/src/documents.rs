@@ -8,9 +8,9 @@ pub mod discovery;
 pub mod health;
 pub mod issuer;
 pub mod openapi;
-pub mod profiling;
+pub(crate) mod profiling;
 pub mod root_paths;
-pub mod static_document;
+pub(crate) mod static_document;
 pub mod version;
 
 use std::{sync::Arc, time::SystemTime};

@@ -8,7 +8,7 @@
 //! matches is remembered with the connection ([`RememberedUsers`]).
 
 mod about;
-pub mod dump;
+pub(crate) mod dump;
 mod gate;
 mod held;
 mod in_flight;

@@ -4,7 +4,9 @@
 //! From the outside inwards: [`connections`]; `layers`, [`limits`], `turns` with [`fairness`], [`request`],
 //! [`access`] and [`routes`] for every request; [`response`] for its answer; `audit` for its record,
 //! [`traces`] for its spans; `websocket` for watches whose events are messages; [`documents`] for all paths
-//! that are not resources; [`metrics`]. All of them share an [`App`](app::App).
+//! that are not resources; [`metrics`]. What takes long runs beside it ([`large_work`]), watches end with the
+//! rights of their callers ([`watch_review`]), and a server that stops does so in steps ([`shutdown`]). All
+//! of them share an [`App`](app::App).
 
 // A future that is awaited in place is copied with every request, so larger futures are boxed.
 #![cfg_attr(not(test), warn(clippy::large_futures))]

@@ -27,7 +27,7 @@ use rustls::pki_types::CertificateDer;
 
 use crate::fairness::RememberedUsers;
 
-pub use held::until_handed_over;
+pub(crate) use held::until_handed_over;
 pub use memory::MemoryLimit;
 use usage::{Register, Share, Usage};
 

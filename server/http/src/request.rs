@@ -1,17 +1,17 @@
 //! Reads HTTP requests into the typed requests of the registry: paths, query parameters, headers, bodies.
 
-pub mod body;
-pub mod deletion;
-pub mod framing;
+pub(crate) mod body;
+pub(crate) mod deletion;
+pub(crate) mod framing;
 pub mod identity_headers;
 pub mod impersonation;
 pub mod info;
 pub mod listing;
 pub mod query;
-pub mod websocket_handshake;
-pub mod websocket_token;
-pub mod weight;
-pub mod writing;
+pub(crate) mod websocket_handshake;
+pub(crate) mod websocket_token;
+pub(crate) mod weight;
+pub(crate) mod writing;
 
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@ mod representation;
 mod respelled;
 pub mod status;
 mod typed;
-pub mod warning;
+pub(crate) mod warning;
 mod watch_body;
 mod watch_frame;
 mod yaml_text;
@@ -38,11 +38,11 @@ use orch_runtime::type_def::TypeDef;
 use orch_storage::Object;
 
 use chunks::Chunks;
-pub use chunks::{COMPRESS_ABOVE, compressed};
+pub(crate) use chunks::{COMPRESS_ABOVE, compressed};
 use orch_config::Pace;
 use pace::paced;
-pub use representation::{Form, Representation, accepts_gzip, all_values, wants_pretty};
-pub use respelled::respelled;
+pub(crate) use representation::{Form, Representation, accepts_gzip, all_values, wants_pretty};
+pub(crate) use respelled::respelled;
 use tokio::task::yield_now;
 
 use crate::{

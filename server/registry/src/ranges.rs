@@ -5,11 +5,11 @@ mod ports;
 
 pub use self::{addresses::AddressRange, ports::PortRange};
 
-/// What an operator lets services have.
+/// What an operator lets objects have.
 #[derive(Clone, Debug)]
 pub struct Ranges {
-    /// The network from which they get their addresses.
+    /// The network from which they get addresses.
     pub addresses: AddressRange,
-    /// The ports of nodes that they can get.
+    /// The ports that they can get.
     pub ports: PortRange,
 }

@@ -1,4 +1,4 @@
-//! A small hand-written catalog for tests: every shape of resource once.
+//! A small hand-written catalog for tests, with every shape of resource once; and the catalog of the product.
 
 pub use orch_api::{KUBERNETES, ORCH};
 use orch_registry::catalog::Catalog;

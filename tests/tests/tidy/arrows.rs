@@ -72,7 +72,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
             "orch-storage",
         ],
     ),
-    // Names, ranges and files that the parts configure themselves with.
+    // What the parts are configured with; of the store, the product words of a database that is there.
     (
         "orch-config",
         &[

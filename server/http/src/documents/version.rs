@@ -93,6 +93,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_version_names_the_program() {
+        assert!(GIT_VERSION.contains(&format!("+{}.", orch_config::PROGRAM)), "{GIT_VERSION}");
+    }
+
+    #[test]
     fn the_document_is_pretty_and_all_strings() {
         let text = String::from_utf8(Version::new().body.to_vec()).unwrap();
         assert!(

@@ -23,7 +23,11 @@ pub fn check(parts: &Parts) -> Result<()> {
 /// Whether there are only characters of hosts and ports (RFC 3986 section 3.2). A host may be empty: that is
 /// how a client says that the URL has none.
 fn is_host(value: &HeaderValue) -> bool {
-    value.as_bytes().iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:[]".contains(byte))
+    let is_sign = |byte: u8| {
+        matches!(byte, b'-' | b'.' | b'_' | b'~' | b'%' | b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*')
+            || matches!(byte, b'+' | b',' | b';' | b'=' | b':' | b'[' | b']')
+    };
+    value.as_bytes().iter().all(|byte| byte.is_ascii_alphanumeric() || is_sign(*byte))
 }
 
 #[cfg(test)]

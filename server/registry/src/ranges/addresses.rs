@@ -1,4 +1,4 @@
-//! A network from which services get their addresses.
+//! A network from which objects get addresses.
 
 use std::{fmt, net::IpAddr};
 
@@ -49,7 +49,7 @@ impl AddressRange {
         self.address(1)
     }
 
-    /// Whether services can have the address.
+    /// Whether an object can have the address.
     pub fn holds(&self, address: &str) -> bool {
         let number = match address.parse() {
             Ok(IpAddr::V4(v4)) if self.is_v4 => u128::from(v4.to_bits()),

@@ -1,4 +1,4 @@
-//! Ports of nodes that services can get.
+//! A range of ports, from which objects get some.
 
 use std::{fmt, ops::RangeInclusive};
 
