@@ -1,5 +1,6 @@
 //! One event, and its texts.
 
+mod json;
 mod legacy;
 
 use std::{
@@ -11,6 +12,7 @@ use bytes::Bytes;
 use orch_runtime::scalar::MicroTime;
 use serde::Serialize;
 
+use self::json::Members;
 use crate::policy::{Level, Stage};
 
 /// What is recorded of a request at one stage.
@@ -51,49 +53,36 @@ pub struct Event {
 }
 
 /// A caller.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct User {
     /// The name.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub username: String,
     /// Distinguishes users that had the same name at different times.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub uid: String,
     /// In the order of the credential.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
     /// Further attributes of the credential.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
 /// What a request is about. Parts that do not apply are empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectRef {
     /// The plural name.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub resource: String,
     /// Of the object.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub namespace: String,
     /// Of the object.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// As the client names it.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub uid: String,
     /// Empty for the core group.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub api_group: String,
     /// `v1` ...
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub api_version: String,
     /// As the client names it.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub resource_version: String,
     /// `status`, `scale` ...
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub subresource: String,
 }
 
@@ -129,7 +118,8 @@ impl ResponseStatus {
         #[derive(Serialize)]
         struct Empty {}
         let told = Told { metadata: Empty {}, status, message, reason, code };
-        ResponseStatus { code, text: json(&told).into() }
+        let text = serde_json::to_vec(&told).expect("texts and numbers have a JSON form");
+        ResponseStatus { code, text: text.into() }
     }
 }
 
@@ -137,59 +127,46 @@ impl Event {
     /// The JSON text without kind and version, as in a list of events.
     pub fn text(&self) -> Vec<u8> {
         let mut text = Vec::with_capacity(self.size());
-        self.append_to(&mut text);
+        let mut members = Members::open(&mut text);
+        self.write(&mut members);
+        members.close();
         text
     }
 
     /// The whole JSON text of an event in this version, as a line of a log.
     pub fn line(&self, api_version: &str) -> Vec<u8> {
         let mut line = Vec::with_capacity(self.size());
-        for piece in [r#"{"kind":"Event","apiVersion":""#, api_version, "\""] {
-            line.extend_from_slice(piece.as_bytes());
-        }
-        let end = line.len();
-        self.append_to(&mut line);
-        // The members go on.
-        line[end] = b',';
+        let mut members = Members::open(&mut line);
+        members.text("kind", "Event");
+        members.text("apiVersion", api_version);
+        self.write(&mut members);
+        members.close();
         line.push(b'\n');
         line
     }
 
-    fn append_to(&self, text: &mut Vec<u8>) {
-        let head = Head {
-            level: self.level.name(),
-            audit_id: &self.audit_id,
-            stage: self.stage.name(),
-            request_uri: &self.request_uri,
-            verb: &self.verb,
-            user: &self.user,
-            impersonated_user: self.impersonated_user.as_ref(),
-            source_ips: &self.source_ips,
-            user_agent: &self.user_agent,
-            object_ref: self.object_ref.as_ref(),
-        };
-        append(text, &head);
-        text.pop();
-        let status = self.response_status.as_ref().map(|status| &status.text);
-        for (name, part) in [
-            ("responseStatus", status),
-            ("requestObject", self.request_object.as_ref()),
-            ("responseObject", self.response_object.as_ref()),
-        ] {
-            if let Some(part) = part {
-                for piece in [&b",\""[..], name.as_bytes(), &b"\":"[..], part] {
-                    text.extend_from_slice(piece);
-                }
-            }
+    /// Adds all members, in the order of the reference.
+    fn write(&self, members: &mut Members<'_>) {
+        members.text("level", self.level.name());
+        members.text("auditID", &self.audit_id);
+        members.text("stage", self.stage.name());
+        members.text("requestURI", &self.request_uri);
+        members.text("verb", &self.verb);
+        members.object("user", |members| self.user.write(members));
+        if let Some(user) = &self.impersonated_user {
+            members.object("impersonatedUser", |members| user.write(members));
         }
-        let tail = Tail {
-            request_received_timestamp: self.received,
-            stage_timestamp: self.stage_time,
-            annotations: &self.annotations,
-        };
-        let end = text.len();
-        append(text, &tail);
-        text[end] = b',';
+        members.some_texts("sourceIPs", &self.source_ips);
+        members.some_text("userAgent", &self.user_agent);
+        if let Some(object) = &self.object_ref {
+            members.object("objectRef", |members| object.write(members));
+        }
+        members.some_json("responseStatus", self.response_status.as_ref().map(|status| &*status.text));
+        members.some_json("requestObject", self.request_object.as_deref());
+        members.some_json("responseObject", self.response_object.as_deref());
+        members.shown("requestReceivedTimestamp", self.received);
+        members.shown("stageTimestamp", self.stage_time);
+        members.some_map("annotations", &self.annotations);
     }
 
     /// The line of the older log format, which is for people.
@@ -206,46 +183,26 @@ impl Event {
     }
 }
 
-/// The members before those that are JSON texts already.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Head<'a> {
-    level: &'static str,
-    #[serde(rename = "auditID")]
-    audit_id: &'a str,
-    stage: &'static str,
-    #[serde(rename = "requestURI")]
-    request_uri: &'a str,
-    verb: &'a str,
-    user: &'a User,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    impersonated_user: Option<&'a User>,
-    #[serde(rename = "sourceIPs", skip_serializing_if = "<[_]>::is_empty")]
-    source_ips: &'a [String],
-    #[serde(skip_serializing_if = "str::is_empty")]
-    user_agent: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    object_ref: Option<&'a ObjectRef>,
+impl User {
+    fn write(&self, members: &mut Members<'_>) {
+        members.some_text("username", &self.username);
+        members.some_text("uid", &self.uid);
+        members.some_texts("groups", &self.groups);
+        members.some_lists("extra", &self.extra);
+    }
 }
 
-/// The members behind them.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Tail<'a> {
-    request_received_timestamp: MicroTime,
-    stage_timestamp: MicroTime,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    annotations: &'a BTreeMap<String, String>,
-}
-
-fn json(value: &impl Serialize) -> Vec<u8> {
-    let mut text = Vec::new();
-    append(&mut text, value);
-    text
-}
-
-fn append(text: &mut Vec<u8>, value: &impl Serialize) {
-    serde_json::to_writer(text, value).expect("texts, lists and maps of texts have a JSON form");
+impl ObjectRef {
+    fn write(&self, members: &mut Members<'_>) {
+        members.some_text("resource", &self.resource);
+        members.some_text("namespace", &self.namespace);
+        members.some_text("name", &self.name);
+        members.some_text("uid", &self.uid);
+        members.some_text("apiGroup", &self.api_group);
+        members.some_text("apiVersion", &self.api_version);
+        members.some_text("resourceVersion", &self.resource_version);
+        members.some_text("subresource", &self.subresource);
+    }
 }
 
 /// A time as events have it.
