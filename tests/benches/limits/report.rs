@@ -113,7 +113,7 @@ impl fmt::Display for Report {
             let measured = format!("{:.2} {}", line.value, line.unit);
             let wanted = match line.wanted {
                 Wanted::AtLeast(limit) => format!(">= {limit:.2}"),
-                Wanted::AtMost(limit) if limit < 1.0 => format!("<= {limit:.2}"),
+                Wanted::AtMost(limit) if limit.fract() > 0.0 => format!("<= {limit:.2}"),
                 Wanted::AtMost(limit) => format!("<= {limit:.0}"),
                 Wanted::Unlimited => String::new(),
             };
