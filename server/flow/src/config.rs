@@ -1,4 +1,5 @@
-//! What operators set: priority levels and flow schemas, free of the form in which they are stored, and where they come from.
+//! What operators set: priority levels and flow schemas, free of the form in which they are stored, and
+//! where they come from.
 
 /// A priority level.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -58,8 +58,8 @@ fn has_many_empty(binary: &[u8]) -> bool {
     count(binary, |byte| byte == 0) > MANY / 2
 }
 
-/// How many bytes are such. A byte counts them in pieces that fit into it, so that the processor takes many at a
-/// time.
+/// How many bytes are such. A byte counts them in pieces that fit into it, so that the processor takes many
+/// at a time.
 fn count(bytes: &[u8], is_such: impl Fn(u8) -> bool) -> usize {
     let of_piece = |piece: &[u8]| piece.iter().fold(0_u8, |n, byte| n.wrapping_add(u8::from(is_such(*byte))));
     bytes.chunks(usize::from(u8::MAX)).map(|piece| usize::from(of_piece(piece))).sum()
