@@ -1,7 +1,8 @@
 //! The JSON text of an event, member by member.
 //!
-//! Most requests make one. So it is written without a general serializer, which looks at each byte of a text
-//! by itself: nearly no text has anything to escape, and that is seen for many bytes at a time.
+//! Most requests make one, so it has to be quick. A general serializer looks at each byte of a text by
+//! itself, for what has to be escaped. Nearly no text has such bytes, and here many bytes are checked at a
+//! time.
 
 use std::{collections::BTreeMap, fmt::Display, io::Write as _};
 
@@ -54,7 +55,7 @@ impl<'t> Members<'t> {
         }
     }
 
-    /// A text of which `value` shows nothing that would be escaped.
+    /// What `value` shows, as a text. It must have nothing to escape.
     pub(super) fn shown(&mut self, name: &'static str, value: impl Display) {
         self.name(name);
         write!(self.text, "\"{value}\"").expect("memory takes everything");

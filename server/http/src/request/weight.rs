@@ -58,10 +58,11 @@ fn has_many_empty(binary: &[u8]) -> bool {
     count(binary, |byte| byte == 0) > MANY / 2
 }
 
-/// How many bytes are such. A byte counts them in pieces that fit into it, so that the processor takes many
-/// at a time.
-fn count(bytes: &[u8], is_such: impl Fn(u8) -> bool) -> usize {
-    let of_piece = |piece: &[u8]| piece.iter().fold(0_u8, |n, byte| n.wrapping_add(u8::from(is_such(*byte))));
+/// How many bytes meet the condition. They are cut into pieces of 255, so that the count of a piece fits
+/// into a byte: then the processor can compare many bytes at a time.
+fn count(bytes: &[u8], condition: impl Fn(u8) -> bool) -> usize {
+    let of_piece =
+        |piece: &[u8]| piece.iter().fold(0_u8, |n, byte| n.wrapping_add(u8::from(condition(*byte))));
     bytes.chunks(usize::from(u8::MAX)).map(|piece| usize::from(of_piece(piece))).sum()
 }
 
