@@ -4,11 +4,13 @@ mod json;
 mod legacy;
 
 use std::{
-    collections::BTreeMap,
+    borrow::Cow,
+    sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use bytes::Bytes;
+use orch_auth::user::UserInfo;
 use orch_runtime::scalar::MicroTime;
 use serde::Serialize;
 
@@ -28,12 +30,14 @@ pub struct Event {
     pub request_uri: String,
     /// `get`, `list` ...; for a path, the HTTP method in lower case.
     pub verb: String,
-    /// Who makes the request; empty where nobody knows.
-    pub user: User,
+    /// Who makes the request; nothing where nobody knows.
+    pub user: Option<Arc<UserInfo>>,
     /// As whom the request is made, where that is somebody else.
-    pub impersonated_user: Option<User>,
-    /// The client and the proxies before it; the last one is the address of the connection.
-    pub source_ips: Vec<String>,
+    pub impersonated_user: Option<Arc<UserInfo>>,
+    /// The client and the proxies before the last one, as headers name them; none of most requests.
+    pub forwarded_for: Vec<String>,
+    /// The address of the connection.
+    pub address: Arc<str>,
     /// What the client calls itself.
     pub user_agent: String,
     /// What the request is about; absent for paths outside the API.
@@ -48,21 +52,22 @@ pub struct Event {
     pub received: MicroTime,
     /// When the stage was reached.
     pub stage_time: MicroTime,
-    /// By their keys.
-    pub annotations: BTreeMap<String, String>,
+    /// In the order in which they became known.
+    pub annotations: Vec<Annotation>,
 }
 
-/// A caller.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct User {
-    /// The name.
-    pub username: String,
-    /// Distinguishes users that had the same name at different times.
-    pub uid: String,
-    /// In the order of the credential.
-    pub groups: Vec<String>,
-    /// Further attributes of the credential.
-    pub extra: BTreeMap<String, Vec<String>>,
+/// Something else that is known of a request. The key is `<area>.<suffix>/<name>`, or `<suffix>/<name>` where
+/// the area is empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Annotation {
+    /// The part of the server that knows it.
+    pub area: &'static str,
+    /// What the groups of the vocabulary end with.
+    pub suffix: &'static str,
+    /// What it is.
+    pub name: &'static str,
+    /// Its value.
+    pub value: Cow<'static, str>,
 }
 
 /// What a request is about. Parts that do not apply are empty.
@@ -152,11 +157,15 @@ impl Event {
         members.text("stage", self.stage.name());
         members.text("requestURI", &self.request_uri);
         members.text("verb", &self.verb);
-        members.object("user", |members| self.user.write(members));
+        members.object("user", |members| {
+            if let Some(user) = &self.user {
+                write_user(user, members);
+            }
+        });
         if let Some(user) = &self.impersonated_user {
-            members.object("impersonatedUser", |members| user.write(members));
+            members.object("impersonatedUser", |members| write_user(user, members));
         }
-        members.some_texts("sourceIPs", &self.source_ips);
+        members.texts("sourceIPs", self.forwarded_for.iter().map(String::as_str).chain([&*self.address]));
         members.some_text("userAgent", &self.user_agent);
         if let Some(object) = &self.object_ref {
             members.object("objectRef", |members| object.write(members));
@@ -166,7 +175,14 @@ impl Event {
         members.some_json("responseObject", self.response_object.as_deref());
         members.shown("requestReceivedTimestamp", self.received);
         members.shown("stageTimestamp", self.stage_time);
-        members.some_map("annotations", &self.annotations);
+        if !self.annotations.is_empty() {
+            members.object("annotations", |members| {
+                for Annotation { area, suffix, name, value } in &self.annotations {
+                    let dot = if area.is_empty() { "" } else { "." };
+                    members.text_of(&[area, dot, suffix, "/", name], value);
+                }
+            });
+        }
     }
 
     /// The line of the older log format, which is for people.
@@ -183,13 +199,11 @@ impl Event {
     }
 }
 
-impl User {
-    fn write(&self, members: &mut Members<'_>) {
-        members.some_text("username", &self.username);
-        members.some_text("uid", &self.uid);
-        members.some_texts("groups", &self.groups);
-        members.some_lists("extra", &self.extra);
-    }
+fn write_user(user: &UserInfo, members: &mut Members<'_>) {
+    members.some_text("username", &user.name);
+    members.some_text("uid", &user.uid);
+    members.some_texts("groups", &user.groups);
+    members.some_lists("extra", &user.extra);
 }
 
 impl ObjectRef {
@@ -219,11 +233,13 @@ pub(crate) mod tests {
 
     /// An event with every member.
     pub fn full() -> Event {
-        let user = |name: &str| User {
-            username: name.to_owned(),
-            uid: "7".to_owned(),
-            groups: vec!["devs".to_owned()],
-            extra: [("team".to_owned(), vec!["a".to_owned()])].into(),
+        let user = |name: &str| {
+            Some(Arc::new(UserInfo {
+                name: name.to_owned(),
+                uid: "7".to_owned(),
+                groups: vec!["devs".to_owned()],
+                extra: [("team".to_owned(), vec!["a".to_owned()])].into(),
+            }))
         };
         Event {
             level: Level::RequestResponse,
@@ -232,8 +248,9 @@ pub(crate) mod tests {
             request_uri: "/api/v1/namespaces/n/configmaps?a=\"b\"".to_owned(),
             verb: "create".to_owned(),
             user: user("bob"),
-            impersonated_user: Some(user("ann")),
-            source_ips: vec!["192.0.2.1".to_owned(), "::1".to_owned()],
+            impersonated_user: user("ann"),
+            forwarded_for: vec!["192.0.2.1".to_owned()],
+            address: "::1".into(),
             user_agent: "test/1".to_owned(),
             object_ref: Some(ObjectRef {
                 resource: "configmaps".to_owned(),
@@ -247,7 +264,14 @@ pub(crate) mod tests {
             response_object: Some(r#"{"b":[]}"#.into()),
             received: MicroTime::from_unix_micros(1),
             stage_time: MicroTime::from_unix_micros(2_000_000),
-            annotations: [("k".to_owned(), "v".to_owned())].into(),
+            annotations: [("a", "v"), ("", "w")]
+                .map(|(area, value)| Annotation {
+                    area,
+                    suffix: "example.io",
+                    name: "k",
+                    value: value.into(),
+                })
+                .to_vec(),
         }
     }
 
@@ -265,7 +289,7 @@ pub(crate) mod tests {
                 r#""namespace":"n","name":"a","apiVersion":"v1"},"responseStatus":{"metadata":{},"code":201},"#,
                 r#""requestObject":{"a":1},"responseObject":{"b":[]},"#,
                 r#""requestReceivedTimestamp":"1970-01-01T00:00:00.000001Z","#,
-                r#""stageTimestamp":"1970-01-01T00:00:02.000000Z","annotations":{"k":"v"}}"#,
+                r#""stageTimestamp":"1970-01-01T00:00:02.000000Z","annotations":{"a.example.io/k":"v","example.io/k":"w"}}"#,
                 "\n"
             )
         );
@@ -274,15 +298,15 @@ pub(crate) mod tests {
     #[test]
     fn what_is_not_known_is_left_out() {
         let event = Event {
-            user: User::default(),
+            user: None,
             impersonated_user: None,
-            source_ips: Vec::new(),
+            forwarded_for: Vec::new(),
             user_agent: String::new(),
             object_ref: None,
             response_status: None,
             request_object: None,
             response_object: None,
-            annotations: BTreeMap::new(),
+            annotations: Vec::new(),
             ..full()
         };
         let value: Value = serde_json::from_slice(&event.text()).unwrap();
@@ -291,6 +315,7 @@ pub(crate) mod tests {
             json!({
                 "level": "RequestResponse", "auditID": "0f1e", "stage": "ResponseComplete",
                 "requestURI": "/api/v1/namespaces/n/configmaps?a=\"b\"", "verb": "create", "user": {},
+                "sourceIPs": ["::1"],
                 "requestReceivedTimestamp": "1970-01-01T00:00:00.000001Z",
                 "stageTimestamp": "1970-01-01T00:00:02.000000Z",
             })

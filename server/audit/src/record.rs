@@ -4,16 +4,18 @@
 //! that has ended. Its last event is made then.
 
 use std::{
+    borrow::Cow,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::SystemTime,
 };
 
 use bytes::Bytes;
+use orch_auth::user::UserInfo;
 
 use crate::{
     backend::Backends,
     counters::Counters,
-    event::{Event, ResponseStatus, User, micro_time},
+    event::{Annotation, Event, ResponseStatus, micro_time},
     object,
     policy::{Level, Stage, Verdict},
 };
@@ -28,8 +30,8 @@ pub struct Record {
     backends: Arc<Backends>,
     counters: Arc<Counters>,
     suffix: &'static str,
-    /// What is known; nothing once the request is complete.
-    known: Mutex<Option<Event>>,
+    /// What is known; nothing once the request is complete. Behind a pointer, because it is large.
+    known: Mutex<Option<Box<Event>>>,
 }
 
 impl Record {
@@ -40,7 +42,7 @@ impl Record {
         counters: Arc<Counters>,
         suffix: &'static str,
     ) -> Self {
-        Record { verdict, backends, counters, suffix, known: Mutex::new(Some(event)) }
+        Record { verdict, backends, counters, suffix, known: Mutex::new(Some(Box::new(event))) }
     }
 
     /// Whether objects that clients send are recorded.
@@ -53,18 +55,18 @@ impl Record {
         self.verdict.level >= Level::RequestResponse
     }
 
-    /// Adds an annotation with the key `<area>.<suffix>/<name>`, or `<suffix>/<name>` where the area is
-    /// empty. The suffix is that of the groups of the vocabulary. The first value of a key stays.
-    pub fn annotate(&self, area: &str, name: &str, value: impl Into<String>) {
-        let dot = if area.is_empty() { "" } else { "." };
-        let key = [area, dot, self.suffix, "/", name].concat();
-        self.note(|event| {
-            event.annotations.entry(key).or_insert_with(|| value.into());
+    /// Adds an [`Annotation`]. The first value of a key stays.
+    pub fn annotate(&self, area: &'static str, name: &'static str, value: impl Into<Cow<'static, str>>) {
+        let suffix = self.suffix;
+        self.note(|Event { annotations, .. }| {
+            if !annotations.iter().any(|known| known.area == area && known.name == name) {
+                annotations.push(Annotation { area, suffix, name, value: value.into() });
+            }
         });
     }
 
     /// As whom the request is made.
-    pub fn impersonated(&self, user: User) {
+    pub fn impersonated(&self, user: Arc<UserInfo>) {
         self.note(|event| event.impersonated_user = Some(user));
     }
 
@@ -114,8 +116,7 @@ impl Record {
 
     /// The caller is known. Returns whether the request may go on.
     pub async fn received(&self) -> bool {
-        let event = self.event(Stage::RequestReceived, None);
-        let is_taken = self.hand_on(event).await;
+        let is_taken = self.reach(Stage::RequestReceived, None).await;
         if !is_taken {
             self.counters.refused();
         }
@@ -124,27 +125,39 @@ impl Record {
 
     /// The head of the answer of a watch is made.
     pub async fn started(&self, status: ResponseStatus) {
-        let event = self.event(Stage::ResponseStarted, Some(status));
-        self.hand_on(event).await;
+        self.reach(Stage::ResponseStarted, Some(status)).await;
     }
 
     /// The answer is made. Nothing is recorded of the request after that.
     pub async fn completed(&self, status: ResponseStatus) {
-        let event = self.event(Stage::ResponseComplete, Some(status));
-        self.hand_on(event).await;
+        self.reach(Stage::ResponseComplete, Some(status)).await;
     }
 
     /// The server failed instead of answering. Nothing is recorded of the request after that.
     pub async fn panicked(&self, panic: &str) {
         let message = format!("APIServer panic'd: {panic}");
         let status = ResponseStatus::told(500, "Failure", &message, "InternalError");
-        let event = self.event(Stage::Panic, Some(status));
-        self.hand_on(event).await;
+        self.reach(Stage::Panic, Some(status)).await;
     }
 
-    /// The event of a stage; nothing where the stage is not recorded, or the request is complete.
-    fn event(&self, stage: Stage, outcome: Option<ResponseStatus>) -> Option<Event> {
-        let is_recorded = !self.verdict.omitted.contains(stage);
+    /// Hands on the event of a stage. Returns whether the request may go on.
+    async fn reach(&self, stage: Stage, outcome: Option<ResponseStatus>) -> bool {
+        if !self.backends.is_waited_for() {
+            self.with_event(stage, outcome, |event| self.backends.post(event));
+            return true;
+        }
+        let Some(event) = self.with_event(stage, outcome, Event::clone) else { return true };
+        // A future on its own: it holds a call of the webhook, and requests hold this one.
+        Box::pin(self.backends.process(&event)).await
+    }
+
+    /// Calls `f` with the event of a stage, unless the stage is not recorded, or the request is complete.
+    fn with_event<R>(
+        &self,
+        stage: Stage,
+        outcome: Option<ResponseStatus>,
+        f: impl FnOnce(&Event) -> R,
+    ) -> Option<R> {
         let mut known = self.locked();
         let event = known.as_mut()?;
         event.stage = stage;
@@ -152,12 +165,15 @@ impl Record {
         if outcome.is_some() {
             event.response_status = outcome;
         }
-        let event = if matches!(stage, Stage::ResponseComplete | Stage::Panic) {
-            known.take().filter(|_| is_recorded)
-        } else {
-            known.as_ref().filter(|_| is_recorded).cloned()
-        };
-        event.inspect(|_| self.counters.made())
+        let is_recorded = !self.verdict.omitted.contains(stage);
+        let result = is_recorded.then(|| {
+            self.counters.made();
+            f(event)
+        });
+        if matches!(stage, Stage::ResponseComplete | Stage::Panic) {
+            *known = None;
+        }
+        result
     }
 
     /// Changes what is known, while the request is not complete.
@@ -167,18 +183,8 @@ impl Record {
         }
     }
 
-    async fn hand_on(&self, event: Option<Event>) -> bool {
-        let Some(event) = event else { return true };
-        if self.backends.is_waited_for() {
-            // A future on its own: it holds a call of the webhook, and requests hold this one.
-            return Box::pin(self.backends.process(&event)).await;
-        }
-        self.backends.post(&event);
-        true
-    }
-
     /// A panic elsewhere leaves the state usable.
-    fn locked(&self) -> MutexGuard<'_, Option<Event>> {
+    fn locked(&self) -> MutexGuard<'_, Option<Box<Event>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -191,9 +197,7 @@ impl Drop for Record {
         };
         let closed = || ResponseStatus::told(200, "Success", CLOSED_EARLY, "");
         let status = (!is_answered).then(closed);
-        if let Some(event) = self.event(Stage::ResponseComplete, status) {
-            self.backends.post(&event);
-        }
+        self.with_event(Stage::ResponseComplete, status, |event| self.backends.post(event));
     }
 }
 
@@ -236,7 +240,7 @@ mod tests {
             request_object: None,
             response_object: None,
             response_status: None,
-            annotations: std::collections::BTreeMap::new(),
+            annotations: Vec::new(),
             ..full()
         };
         let verdict = Verdict { level, omitted, omits_managed_fields: true };

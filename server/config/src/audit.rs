@@ -161,14 +161,14 @@ impl AuditFlags {
                 "must be greater than 0",
             ));
         }
-        let annotation = format!("audit.{}/truncated", vocabulary.group_suffix);
-        let log = self.audit_log_path.clone().map(|path| self.log(path, &own, &annotation));
+        let suffix = vocabulary.group_suffix;
+        let log = self.audit_log_path.clone().map(|path| self.log(path, &own, suffix));
         let file = self.audit_webhook_config_file.clone();
-        let webhook = file.map(|file| (file, self.webhook(&own, &annotation)));
+        let webhook = file.map(|file| (file, self.webhook(&own, suffix)));
         Ok(AuditConfig { policy_file: self.audit_policy_file, log, webhook })
     }
 
-    fn log(&self, path: PathBuf, version: &str, annotation: &str) -> log::Settings {
+    fn log(&self, path: PathBuf, version: &str, suffix: &'static str) -> log::Settings {
         let max_size = if self.audit_log_maxsize == 0 { DEFAULT_MAX_SIZE } else { self.audit_log_maxsize };
         let rotation = Rotation {
             max_size: max_size.saturating_mul(MEGABYTE),
@@ -176,10 +176,7 @@ impl AuditFlags {
             max_backups: (self.audit_log_maxbackup > 0).then_some(self.audit_log_maxbackup),
             compress: self.audit_log_compress,
         };
-        let truncation = Truncation {
-            max_event: self.audit_log_truncate_max_event_size,
-            annotation: annotation.to_owned(),
-        };
+        let truncation = Truncation { max_event: self.audit_log_truncate_max_event_size, suffix };
         log::Settings {
             mode: self.audit_log_mode,
             output: if path.as_os_str() == "-" { Output::Stdout } else { Output::File(path, rotation) },
@@ -194,15 +191,12 @@ impl AuditFlags {
         }
     }
 
-    fn webhook(&self, version: &str, annotation: &str) -> webhook::Settings {
+    fn webhook(&self, version: &str, suffix: &'static str) -> webhook::Settings {
         let throttle = Throttle {
             per_second: self.audit_webhook_batch_throttle_qps,
             burst: self.audit_webhook_batch_throttle_burst,
         };
-        let truncation = Truncation {
-            max_event: self.audit_webhook_truncate_max_event_size,
-            annotation: annotation.to_owned(),
-        };
+        let truncation = Truncation { max_event: self.audit_webhook_truncate_max_event_size, suffix };
         webhook::Settings {
             mode: self.audit_webhook_mode,
             buffer: self.audit_webhook_batch_buffer_size,

@@ -409,7 +409,7 @@ const AUDIT: &[(&[&str], Check)] = &[
     (&["--audit-log-path=-", "--audit-log-batch-buffer-size=8"], |c| log_of(c).buffer == 8),
     (&["--audit-log-path=-", "--audit-log-batch-max-size=8"], |c| log_of(c).max_batch == 8),
     (&["--audit-log-path=-", "--audit-log-truncate-enabled"], |c| {
-        log_of(c).truncation.as_ref().is_some_and(|of| of.annotation == "audit.orch.io/truncated")
+        log_of(c).truncation.as_ref().is_some_and(|of| of.suffix == "orch.io")
     }),
     (&["--audit-log-path=-", "--audit-log-truncate-enabled", "--audit-log-truncate-max-event-size=9"], |c| {
         log_of(c).truncation.as_ref().is_some_and(|of| of.max_event == 9)

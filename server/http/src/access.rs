@@ -1,6 +1,6 @@
 //! Access control of HTTP requests: who makes a request, whether they may, and the answer where they may not.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use arc_swap::ArcSwap;
 use orch_audit::record::Record;
@@ -258,10 +258,10 @@ fn resource_target<'a>(names: &'a Names<'_>) -> ResourceTarget<'a> {
 /// Records who decided about a request, and why.
 fn record_decision(record: &Record, decision: &Decision) {
     const AREA: &str = "authorization";
-    let (verdict, reason) = match decision {
-        Decision::Allow { reason } => (Some("allow"), &**reason),
-        Decision::Deny { reason } | Decision::NoOpinion { reason } => (Some("forbid"), &**reason),
-        Decision::Failed { .. } => (None, "internal error"),
+    let (verdict, reason): (_, Cow<'static, str>) = match decision {
+        Decision::Allow { reason } => (Some("allow"), reason.into()),
+        Decision::Deny { reason } | Decision::NoOpinion { reason } => (Some("forbid"), reason.into()),
+        Decision::Failed { .. } => (None, "internal error".into()),
     };
     if let Some(verdict) = verdict {
         record.annotate(AREA, "decision", verdict);

@@ -12,11 +12,11 @@ use std::{
 
 use axum::{body::Body, response::Response};
 use futures_util::future::BoxFuture;
-use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, request::Parts};
 use http_body_util::BodyExt as _;
 use orch_audit::{
     auditor::Auditor,
-    event::{Event, ObjectRef, ResponseStatus, User, micro_time},
+    event::{Event, ObjectRef, ResponseStatus, micro_time},
     policy::{self, Attributes, Level, ResourceTarget, Stage},
     record::Record,
 };
@@ -53,7 +53,7 @@ pub struct RequestAudit<'a> {
     auditor: Option<&'a Auditor>,
     audit_id: &'a HeaderValue,
     started: Instant,
-    address: IpAddr,
+    connection: &'a Connection<Peer>,
     /// Nothing before the policy was asked; then whether and what it records.
     record: OnceLock<Option<Arc<Record>>>,
 }
@@ -62,12 +62,11 @@ impl<'a> RequestAudit<'a> {
     /// For a request with this id that came at `started`.
     pub fn new(
         app: &'a App,
-        connection: &Connection<Peer>,
+        connection: &'a Connection<Peer>,
         audit_id: &'a HeaderValue,
         started: Instant,
     ) -> Self {
-        let (auditor, address) = (app.audit.as_ref(), connection.peer_address().ip());
-        RequestAudit { auditor, audit_id, started, address, record: OnceLock::new() }
+        RequestAudit { auditor: app.audit.as_ref(), audit_id, started, connection, record: OnceLock::new() }
     }
 
     /// The id of the request, in the log too.
@@ -156,7 +155,7 @@ impl<'a> RequestAudit<'a> {
         &self,
         auditor: &Auditor,
         head: RequestHead<'_>,
-        user: Option<&UserInfo>,
+        user: Option<&Arc<UserInfo>>,
     ) -> Option<Arc<Record>> {
         let RequestHead { info, parts, .. } = head;
         let names = &info.names;
@@ -181,7 +180,7 @@ impl<'a> RequestAudit<'a> {
         auditor.begin(&attributes, |level| self.event(level, head, user))
     }
 
-    fn event(&self, level: Level, head: RequestHead<'_>, user: Option<&UserInfo>) -> Event {
+    fn event(&self, level: Level, head: RequestHead<'_>, user: Option<&Arc<UserInfo>>) -> Event {
         let RequestHead { info, parts, .. } = head;
         let names = &info.names;
         let received = micro_time(SystemTime::now() - self.started.elapsed());
@@ -200,9 +199,10 @@ impl<'a> RequestAudit<'a> {
             stage: Stage::RequestReceived,
             request_uri: parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned(),
             verb: names.verb.to_string(),
-            user: user.map(recorded_user).unwrap_or_default(),
+            user: user.map(Arc::clone),
             impersonated_user: None,
-            source_ips: source_addresses(&parts.headers, self.address),
+            forwarded_for: forwarded_for(&parts.headers, self.connection.peer_address().ip()),
+            address: Arc::clone(Peer::shown_address(self.connection)),
             user_agent: user_agent(head.header(header::USER_AGENT)),
             object_ref,
             response_status: None,
@@ -210,15 +210,9 @@ impl<'a> RequestAudit<'a> {
             response_object: None,
             received,
             stage_time: received,
-            annotations: std::collections::BTreeMap::new(),
+            annotations: Vec::new(),
         }
     }
-}
-
-/// A user as events show them.
-pub fn recorded_user(user: &UserInfo) -> User {
-    let UserInfo { name, uid, groups, extra } = user.clone();
-    User { username: name, uid, groups, extra }
 }
 
 /// The outcome that a Status tells.
@@ -231,19 +225,25 @@ fn outcome(status: &Status, code: StatusCode) -> ResponseStatus {
     }
 }
 
-/// The addresses of the client and of the proxies before it, as the headers name them, and that of the
-/// connection.
-fn source_addresses(headers: &HeaderMap, connection: IpAddr) -> Vec<String> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+/// The addresses of the client and of proxies, as headers name them, without that of the connection at the
+/// end.
+fn forwarded_for(headers: &HeaderMap, connection: IpAddr) -> Vec<String> {
+    const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+    const REAL_IP: HeaderName = HeaderName::from_static("x-real-ip");
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let (forwarded, real) = (text(FORWARDED_FOR), text(REAL_IP));
+    if forwarded.is_empty() && real.is_empty() {
+        return Vec::new();
+    }
     let address = |text: &str| IpAddr::from_str(text.trim()).ok();
-    let mut addresses: Vec<IpAddr> = text("x-forwarded-for").split(',').filter_map(address).collect();
-    if let Some(real) = address(text("x-real-ip"))
+    let mut addresses: Vec<IpAddr> = forwarded.split(',').filter_map(address).collect();
+    if let Some(real) = address(real)
         && !addresses.contains(&real)
     {
         addresses.push(real);
     }
-    if addresses.last() != Some(&connection) {
-        addresses.push(connection);
+    if addresses.last() == Some(&connection) {
+        addresses.pop();
     }
     addresses.iter().map(ToString::to_string).collect()
 }
@@ -372,14 +372,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_those_of_proxies_and_of_the_connection() {
+    fn addresses_are_those_that_headers_name() {
         let connection: IpAddr = "192.0.2.9".parse().unwrap();
         for (forwarded, real, expected) in [
-            ("", "", &["192.0.2.9"][..]),
-            ("198.51.100.1, 198.51.100.2", "", &["198.51.100.1", "198.51.100.2", "192.0.2.9"]),
-            ("nonsense, ::1", "198.51.100.3", &["::1", "198.51.100.3", "192.0.2.9"]),
-            ("198.51.100.1", "198.51.100.1", &["198.51.100.1", "192.0.2.9"]),
-            ("192.0.2.9", "", &["192.0.2.9"]),
+            ("", "", &[][..]),
+            ("198.51.100.1, 198.51.100.2", "", &["198.51.100.1", "198.51.100.2"]),
+            ("nonsense, ::1", "198.51.100.3", &["::1", "198.51.100.3"]),
+            ("198.51.100.1", "198.51.100.1", &["198.51.100.1"]),
+            ("192.0.2.9", "", &[]),
         ] {
             let mut headers = HeaderMap::new();
             for (name, value) in [("x-forwarded-for", forwarded), ("x-real-ip", real)] {
@@ -387,7 +387,7 @@ mod tests {
                     headers.insert(name, HeaderValue::from_static(value));
                 }
             }
-            assert_eq!(source_addresses(&headers, connection), expected, "{forwarded} {real}");
+            assert_eq!(forwarded_for(&headers, connection), expected, "{forwarded} {real}");
         }
     }
 

@@ -102,6 +102,7 @@ pub struct Peer {
     /// What it presented.
     pub certificates: PeerCertificates,
     address: OnceLock<Arc<Usage>>,
+    shown_address: OnceLock<Arc<str>>,
     /// Of the last request: most connections have one user.
     user: ArcSwapOption<Seen>,
     /// Which flow schemas match its users.
@@ -132,6 +133,12 @@ impl Peer {
     /// The client with these certificates.
     pub fn new(chain: Vec<CertificateDer<'static>>) -> Self {
         Peer { certificates: PeerCertificates::new(chain), ..Peer::default() }
+    }
+
+    /// The address of a connection as text, which is made once for all of its requests.
+    pub fn shown_address(connection: &Connection<Peer>) -> &Arc<str> {
+        let shown = || connection.peer_address().ip().to_string().into();
+        connection.peer().shown_address.get_or_init(shown)
     }
 }
 

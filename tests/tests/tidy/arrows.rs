@@ -35,7 +35,8 @@ pub const ARROWS: &[(&str, &[&str])] = &[
     ("orch-auth", &["orch-expression", "orch-outbound", "orch-runtime", "orch-settings"]),
     ("orch-encryption", &["orch-runtime", "orch-settings", "orch-storage", "?orch-meta"]),
     ("orch-flow", &[]),
-    ("orch-audit", &["orch-outbound", "orch-runtime", "orch-settings", "?orch-meta"]),
+    // Of auth it takes what a user is.
+    ("orch-audit", &["orch-auth", "orch-outbound", "orch-runtime", "orch-settings", "?orch-meta"]),
     ("orch-listener", &[]),
     // A call carries the trace of the request that it is made for.
     ("orch-outbound", &["orch-settings", "orch-trace"]),

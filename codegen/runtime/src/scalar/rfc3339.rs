@@ -85,26 +85,32 @@ pub(super) fn write(out: &mut fmt::Formatter<'_>, seconds: i64, micros: Option<u
     let utc = EPOCH.checked_add(SignedDuration::from_secs(seconds)).map_err(|_| fmt::Error)?;
     // By hand, because every write has several times to write and formatting numbers one by one shows in
     // profiles.
-    let mut text = *b"0000-00-00T00:00:00";
-    let parts = [
-        (0..4, i32::from(utc.year())),
-        (5..7, i32::from(utc.month())),
-        (8..10, i32::from(utc.day())),
-        (11..13, i32::from(utc.hour())),
-        (14..16, i32::from(utc.minute())),
-        (17..19, i32::from(utc.second())),
-    ];
-    for (place, mut number) in parts {
-        for digit in text[place].iter_mut().rev() {
-            *digit = b'0' + (number % 10) as u8;
-            number /= 10;
+    let mut text = *b"0000-00-00T00:00:00.000000Z";
+    set(&mut text[..4], utc.year().unsigned_abs().into());
+    set(&mut text[5..7], utc.month().unsigned_abs().into());
+    set(&mut text[8..10], utc.day().unsigned_abs().into());
+    set(&mut text[11..13], utc.hour().unsigned_abs().into());
+    set(&mut text[14..16], utc.minute().unsigned_abs().into());
+    set(&mut text[17..19], utc.second().unsigned_abs().into());
+    let text = match micros {
+        Some(micros) => {
+            set(&mut text[20..26], micros);
+            &text[..]
         }
+        None => {
+            text[19] = b'Z';
+            &text[..20]
+        }
+    };
+    out.write_str(std::str::from_utf8(text).map_err(|_| fmt::Error)?)
+}
+
+/// Writes a number into that many digits.
+fn set(digits: &mut [u8], mut number: u32) {
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
     }
-    out.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)?;
-    if let Some(micros) = micros {
-        write!(out, ".{micros:06}")?;
-    }
-    out.write_str("Z")
 }
 
 struct Scan<'t> {

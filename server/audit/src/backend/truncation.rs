@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     counters::{Counters, Plugin},
-    event::Event,
+    event::{Annotation, Event},
 };
 
 /// How large an event may be. Sizes are those of the JSON text, in bytes.
@@ -12,8 +12,8 @@ use crate::{
 pub struct Truncation {
     /// An event that is larger loses its objects. One that is still larger is lost.
     pub max_event: usize,
-    /// The key of the annotation that such an event gets.
-    pub annotation: String,
+    /// What the groups of the vocabulary end with, and the key of the annotation that such an event gets.
+    pub suffix: &'static str,
 }
 
 impl Truncation {
@@ -25,12 +25,13 @@ impl Truncation {
         counters: &Arc<Counters>,
     ) -> Option<Vec<u8>> {
         let whole = text(event);
-        let Some(Truncation { max_event, annotation }) = truncation else { return Some(whole) };
+        let Some(Truncation { max_event, suffix }) = truncation else { return Some(whole) };
         if whole.len() <= *max_event {
             return Some(whole);
         }
         let mut event = Event { request_object: None, response_object: None, ..event.clone() };
-        event.annotations.insert(annotation.clone(), "true".to_owned());
+        let truncated = Annotation { area: "audit", suffix, name: "truncated", value: "true".into() };
+        event.annotations.push(truncated);
         let rest = text(&event);
         if rest.len() <= *max_event {
             return Some(rest);
@@ -50,14 +51,14 @@ mod tests {
         let counters = Arc::new(Counters::default());
         let large = Event { response_object: Some(format!("\"{}\"", "x".repeat(5000)).into()), ..full() };
         let fit = |max_event, event: &Event| {
-            let truncation = Truncation { max_event, annotation: "audit/truncated".to_owned() };
+            let truncation = Truncation { max_event, suffix: "example.io" };
             Truncation::fit(Some(&truncation), event, Event::text, &counters)
                 .map(|text| String::from_utf8(text).unwrap())
         };
         assert!(fit(6000, &large).unwrap().contains("xxx"));
         let cut = fit(2000, &large).unwrap();
         assert!(!cut.contains("Object\":"), "{cut}");
-        assert!(cut.contains(r#""audit/truncated":"true""#), "{cut}");
+        assert!(cut.contains(r#""audit.example.io/truncated":"true""#), "{cut}");
         assert_eq!(counters.errors(Plugin::Truncate), 0);
         assert_eq!(fit(100, &large), None);
         assert_eq!(counters.errors(Plugin::Truncate), 1);

@@ -39,11 +39,16 @@ impl<'t> Members<'t> {
         }
     }
 
+    /// A list of texts.
+    pub(super) fn texts<'v>(&mut self, name: &'static str, values: impl IntoIterator<Item = &'v str>) {
+        self.name(name);
+        list(self.text, values);
+    }
+
     /// A list of texts, unless it is empty.
     pub(super) fn some_texts(&mut self, name: &'static str, values: &[String]) {
         if !values.is_empty() {
-            self.name(name);
-            list(self.text, values);
+            self.texts(name, values.iter().map(String::as_str));
         }
     }
 
@@ -69,30 +74,27 @@ impl<'t> Members<'t> {
         members.close();
     }
 
-    /// An object with a text for each entry, unless there is none.
-    pub(super) fn some_map(&mut self, name: &'static str, map: &BTreeMap<String, String>) {
-        self.some_entries(name, map, |text, value| string(text, value));
-    }
-
     /// An object with a list of texts for each entry, unless there is none.
     pub(super) fn some_lists(&mut self, name: &'static str, map: &BTreeMap<String, Vec<String>>) {
-        self.some_entries(name, map, |text, values| list(text, values));
-    }
-
-    fn some_entries<V>(
-        &mut self,
-        name: &'static str,
-        map: &BTreeMap<String, V>,
-        write: fn(&mut Vec<u8>, &V),
-    ) {
         if !map.is_empty() {
             self.object(name, |members| {
-                for (key, value) in map {
-                    members.key(key);
-                    write(members.text, value);
+                for (key, values) in map {
+                    members.comma();
+                    string(members.text, key);
+                    members.text.push(b':');
+                    list(members.text, values.iter().map(String::as_str));
                 }
             });
         }
+    }
+
+    /// A text with a name of several parts.
+    pub(super) fn text_of(&mut self, name: &[&'static str], value: &str) {
+        self.comma();
+        self.text.push(b'"');
+        name.iter().for_each(|part| self.text.extend_from_slice(part.as_bytes()));
+        self.text.extend_from_slice(b"\":");
+        string(self.text, value);
     }
 
     /// The name of a member, which has nothing to escape.
@@ -103,13 +105,6 @@ impl<'t> Members<'t> {
         self.text.extend_from_slice(b"\":");
     }
 
-    /// The name of a member that somebody else has chosen.
-    fn key(&mut self, name: &str) {
-        self.comma();
-        string(self.text, name);
-        self.text.push(b':');
-    }
-
     fn comma(&mut self) {
         if self.text.len() > self.start {
             self.text.push(b',');
@@ -117,9 +112,9 @@ impl<'t> Members<'t> {
     }
 }
 
-fn list(text: &mut Vec<u8>, values: &[String]) {
+fn list<'v>(text: &mut Vec<u8>, values: impl IntoIterator<Item = &'v str>) {
     text.push(b'[');
-    for (at, value) in values.iter().enumerate() {
+    for (at, value) in values.into_iter().enumerate() {
         if at > 0 {
             text.push(b',');
         }
@@ -130,14 +125,33 @@ fn list(text: &mut Vec<u8>, values: &[String]) {
 
 /// A text with its quotes, and what has to be escaped.
 fn string(text: &mut Vec<u8>, value: &str) {
-    let special = |byte: u8| u8::from(byte < b' ') | u8::from(byte == b'"') | u8::from(byte == b'\\');
-    if value.bytes().fold(0, |any, byte| any | special(byte)) != 0 {
-        serde_json::to_writer(text, value).expect("a text has a JSON form");
-    } else {
+    if is_plain(value.as_bytes()) {
         text.push(b'"');
         text.extend_from_slice(value.as_bytes());
         text.push(b'"');
+    } else {
+        serde_json::to_writer(text, value).expect("a text has a JSON form");
     }
+}
+
+/// Whether nothing has to be escaped.
+fn is_plain(text: &[u8]) -> bool {
+    let (words, rest) = text.as_chunks::<8>();
+    if words.is_empty() {
+        return rest.iter().all(|byte| *byte >= b' ' && *byte != b'"' && *byte != b'\\');
+    }
+    // The last word has bytes of the one before it again, which costs less than going on byte by byte.
+    words.iter().chain(text.last_chunk()).all(|word| is_plain_word(u64::from_ne_bytes(*word)))
+}
+
+/// The same for eight bytes at a time. Subtracting `n` from a byte that is less sets its highest bit, which
+/// was not set before; what it borrows from the next byte does not matter where one is found anyway.
+fn is_plain_word(word: u64) -> bool {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGHEST: u64 = ONES << 7;
+    let less = |word: u64, than: u8| word.wrapping_sub(ONES * u64::from(than)) & !word;
+    let equal = |byte: u8| less(word ^ (ONES * u64::from(byte)), 1);
+    (less(word, b' ') | equal(b'"') | equal(b'\\')) & HIGHEST == 0
 }
 
 #[cfg(test)]
@@ -146,11 +160,12 @@ mod tests {
 
     #[test]
     fn texts_are_those_of_a_serializer() {
-        let all: String = (0..=0x17f).filter_map(char::from_u32).collect();
-        let each = all.chars().map(String::from);
-        for value in
-            each.chain([String::new(), all.clone(), "plain/text:1".to_owned(), "\u{10ffff}".to_owned()])
+        let all: Vec<char> = (0..=0x17f).chain([0x10_ffff]).filter_map(char::from_u32).collect();
+        for (before, after, special) in (0..18)
+            .flat_map(|before| [0, 1, 6, 7, 8, 9].map(|after| (before, after)))
+            .flat_map(|(before, after)| all.iter().map(move |special| (before, after, special)))
         {
+            let value = format!("{}{special}{}", "~".repeat(before), " ".repeat(after));
             let mut text = Vec::new();
             string(&mut text, &value);
             assert_eq!(text, serde_json::to_vec(&value).unwrap(), "{value:?}");

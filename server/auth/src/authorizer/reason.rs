@@ -1,6 +1,6 @@
 //! Why a decision was made, as clients see it.
 
-use std::{ops::Deref, sync::Arc};
+use std::{borrow::Cow, ops::Deref, sync::Arc};
 
 /// A text, empty where there is nothing to say. To clone a shared one takes no memory, so that an authorizer
 /// can keep the reasons of its rules.
@@ -49,6 +49,15 @@ impl From<&'static str> for Reason {
 impl From<Arc<str>> for Reason {
     fn from(text: Arc<str>) -> Self {
         Self::Shared(text)
+    }
+}
+
+impl From<&Reason> for Cow<'static, str> {
+    fn from(reason: &Reason) -> Self {
+        match reason {
+            Reason::Constant(text) => Cow::Borrowed(text),
+            other => Cow::Owned(String::from(&**other)),
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use super::browsers;
 use crate::{
     access::{Refused, Stranger},
     app::App,
-    audit::{RequestAudit, recorded_user},
+    audit::RequestAudit,
     documents::health,
     fairness::Placed,
     limits::{Peer, Supply, until_handed_over},
@@ -164,7 +164,7 @@ async fn impersonated(passage: Passage<'_>, sender: &Authenticated, wanted: Impe
     match impersonated {
         Ok(caller) => {
             if let Some(record) = head.record {
-                record.impersonated(recorded_user(caller.user()));
+                record.impersonated(Arc::clone(caller.user()));
             }
             app.metrics.passed(Filter::Impersonation, took);
             in_turn(passage, sender, &caller).await
