@@ -160,14 +160,14 @@ impl Record {
     ) -> Option<R> {
         let mut known = self.locked();
         let event = known.as_mut()?;
-        event.stage = stage;
-        event.stage_time = micro_time(SystemTime::now());
         if outcome.is_some() {
             event.response_status = outcome;
         }
         let is_recorded = !self.verdict.omitted.contains(stage);
         let result = is_recorded.then(|| {
             self.counters.made();
+            event.stage = stage;
+            event.stage_time = micro_time(SystemTime::now());
             f(event)
         });
         if matches!(stage, Stage::ResponseComplete | Stage::Panic) {

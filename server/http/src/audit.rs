@@ -7,7 +7,7 @@ use std::{
     net::IpAddr,
     str::FromStr,
     sync::{Arc, OnceLock},
-    time::{Instant, SystemTime},
+    time::Duration,
 };
 
 use axum::{body::Body, response::Response};
@@ -52,21 +52,15 @@ const MAX_OBJECT: usize = 10 * 1024 * 1024;
 pub struct RequestAudit<'a> {
     auditor: Option<&'a Auditor>,
     audit_id: &'a HeaderValue,
-    started: Instant,
     connection: &'a Connection<Peer>,
     /// Nothing before the policy was asked; then whether and what it records.
     record: OnceLock<Option<Arc<Record>>>,
 }
 
 impl<'a> RequestAudit<'a> {
-    /// For a request with this id that came at `started`.
-    pub fn new(
-        app: &'a App,
-        connection: &'a Connection<Peer>,
-        audit_id: &'a HeaderValue,
-        started: Instant,
-    ) -> Self {
-        RequestAudit { auditor: app.audit.as_ref(), audit_id, started, connection, record: OnceLock::new() }
+    /// For a request with this id.
+    pub fn new(app: &'a App, connection: &'a Connection<Peer>, audit_id: &'a HeaderValue) -> Self {
+        RequestAudit { auditor: app.audit.as_ref(), audit_id, connection, record: OnceLock::new() }
     }
 
     /// The id of the request, in the log too.
@@ -104,17 +98,22 @@ impl<'a> RequestAudit<'a> {
         Err(status::unrecorded(&status::asked(&head.parts.uri)))
     }
 
-    /// Records the end of the request: its answer is made, or that of a watch begins. The record goes with
-    /// the body of a watch.
-    pub async fn answered(&self, head: RequestHead<'_>, response: Response, is_watch: bool) -> Response {
+    /// Records the end of the request: its answer is made, or that of a watch begins, which took so long. The
+    /// record goes with the body of a watch.
+    pub async fn answered(
+        &self,
+        head: RequestHead<'_>,
+        response: Response,
+        is_watch: bool,
+        took: Duration,
+    ) -> Response {
         let Some(auditor) = self.auditor else { return response };
         // Requests that were refused before anybody asked who makes them.
         let begin = || self.begin(auditor, head, None);
         let Some(record) = self.record.get_or_init(begin) else { return response };
-        let total = self.started.elapsed();
-        if !is_watch && let Some(stages) = head.timeline.slow(total) {
+        if !is_watch && let Some(stages) = head.timeline.slow(took) {
             const AREA: &str = "apiserver.latency";
-            record.annotate(AREA, "total", format!("{total:?}"));
+            record.annotate(AREA, "total", format!("{took:?}"));
             for (stage, took) in stages {
                 record.annotate(AREA, stage.name(), format!("{took:?}"));
             }
@@ -183,7 +182,7 @@ impl<'a> RequestAudit<'a> {
     fn event(&self, level: Level, head: RequestHead<'_>, user: Option<&Arc<UserInfo>>) -> Event {
         let RequestHead { info, parts, .. } = head;
         let names = &info.names;
-        let received = micro_time(SystemTime::now() - self.started.elapsed());
+        let received = micro_time(head.timeline.received());
         let object_ref = names.is_resource.then(|| ObjectRef {
             resource: names.resource.to_string(),
             namespace: names.namespace.to_string(),
