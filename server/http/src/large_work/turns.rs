@@ -24,11 +24,11 @@ pub enum Flow {
 pub struct Turns(Mutex<State>);
 
 struct State {
-    /// Turns that nobody has. While there is one, only users wait who have as many as one user may have.
+    /// Free turns. While one is free, only users at their own limit wait.
     free: usize,
     /// How many turns one user may have at a time.
     per_user: usize,
-    /// How many those have who have any.
+    /// Turns in use by user; users without one have no entry.
     held: HashMap<u64, usize>,
     first: VecDeque<oneshot::Sender<Turn>>,
     /// The queues of users who wait, none of which is empty. The one in front is next.
@@ -49,7 +49,7 @@ impl Turns {
         Arc::new(Turns(Mutex::new(State { free: count, per_user, held, first, users })))
     }
 
-    /// Waits for a turn. Whoever stops waiting has left the queue.
+    /// Waits for a turn. A waiter that is dropped is skipped when its turn comes.
     pub async fn next(self: &Arc<Self>, flow: Flow) -> Turn {
         let called = {
             let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -59,7 +59,7 @@ impl Turns {
                 return Turn { flow, turns: Some(Arc::clone(self)) };
             }
             let (call, called) = oneshot::channel();
-            state.queue(flow).push_back(call);
+            enqueue(state.queue(flow), call);
             called
         };
         called.await.expect("a queue lasts as long as somebody waits in it")
@@ -129,6 +129,17 @@ impl State {
             }
         }
     }
+}
+
+/// Appends a waiter. Before the queue has to grow, waiters that are dropped leave it: those of requests that
+/// are reset, which may be any number before the next turn ends.
+fn enqueue(queue: &mut VecDeque<oneshot::Sender<Turn>>, call: oneshot::Sender<Turn>) {
+    if queue.len() == queue.capacity() {
+        queue.retain(|waiting| !waiting.is_closed());
+        // Twice the room, so that the next look at all waiters is as many calls away.
+        queue.reserve(queue.len() + 1);
+    }
+    queue.push_back(call);
 }
 
 impl Drop for Turn {
@@ -216,5 +227,22 @@ mod tests {
         }
         drop(turns.next(Flow::User(1)).await);
         assert_eq!(turns.0.lock().unwrap().free, 1);
+    }
+
+    #[tokio::test]
+    async fn those_who_have_left_do_not_make_a_queue_grow() {
+        let turns = Turns::new(1, 1);
+        let running = turns.next(Flow::User(1)).await;
+        for flow in [Flow::First, Flow::User(2)] {
+            let mut stays = pin!(turns.next(flow));
+            assert!((&mut stays).now_or_never().is_none());
+            for _ in 0..1000 {
+                assert!(turns.next(flow).now_or_never().is_none());
+            }
+            let length = turns.0.lock().unwrap().queue(flow).len();
+            assert!(length < 10, "{length} wait as {flow:?}");
+        }
+        drop(running);
+        drop(turns.next(Flow::User(1)).await);
     }
 }
