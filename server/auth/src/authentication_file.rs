@@ -1,4 +1,4 @@
-//! The file of `--authentication-config`: whose tokens are accepted, and who needs none.
+//! The file of `--authentication-config`: issuers of tokens, and requests that need no credentials.
 //!
 //! ```yaml
 //! apiVersion: apiserver.config.orch.io/v1beta1

@@ -50,7 +50,7 @@ pub struct Documents {
     pub issuer: Option<IssuerDocuments>,
     /// `/metrics`.
     pub metrics: Metrics,
-    /// `/debug/api_priority_and_fairness`; none where it is off.
+    /// `/debug/api_priority_and_fairness`; `None` where priority and fairness is off.
     pub fairness: Option<Arc<Fairness>>,
     /// Whether there is `/debug/pprof`.
     pub profiles: bool,

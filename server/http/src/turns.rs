@@ -1,4 +1,4 @@
-//! The turn of a request: how long it may wait for its seats, and the answer to those that do not get any.
+//! Waiting for the seats of a request: for how long, and the answer of 429 if it does not get them.
 
 mod width;
 
@@ -28,12 +28,13 @@ use crate::{
     timeline::Stage,
 };
 
-/// What lets a request go on.
+/// What a request got from priority and fairness.
 #[derive(Default)]
 pub struct Pass {
-    /// What it has until it is answered. Without priority and fairness, a watch needs nothing.
+    /// Its seat or its place among the requests in flight, until it is answered. `None`: it counts
+    /// as neither, as a watch without priority and fairness.
     pub kept: Option<Held>,
-    /// Where it belongs, under priority and fairness.
+    /// Its flow schema and priority level.
     pub placed: Option<Placed>,
 }
 
@@ -42,7 +43,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// After how many seconds a client may try again where there is no fairness.
 const RETRY_AFTER: u32 = 1;
 
-/// Waits for the turn of a request, which comes when it is known who makes it.
+/// Waits for the seats of a request whose caller is authenticated.
 ///
 /// # Errors
 /// The answer of 429 where it does not come.
@@ -147,7 +148,7 @@ fn longest_wait(app: &App, head: RequestHead<'_>) -> Duration {
     (deadline / 4).min(LONGEST_WAIT)
 }
 
-/// What a request is about, for those who look.
+/// What a request is about, for the dumps of `/debug/api_priority_and_fairness`.
 fn about(placed: &Placed, user: &UserInfo, head: RequestHead<'_>) -> About {
     let (names, path) = (&head.info.names, head.parts.uri.path());
     About::new([
@@ -163,7 +164,7 @@ fn about(placed: &Placed, user: &UserInfo, head: RequestHead<'_>) -> About {
     ])
 }
 
-/// What is asked for, as flow schemas look at it.
+/// Verb and target, for the match of flow schemas.
 fn asked<'a>(names: &'a Names<'_>, path: &'a str) -> What<'a> {
     let target = if names.is_resource {
         Target::Resource {

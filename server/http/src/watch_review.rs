@@ -1,10 +1,10 @@
-//! Judges open watches again, and ends those that their callers may not have any more.
+//! Authenticates and authorizes the callers of open watches again, and ends watches that are refused.
 //!
-//! A request is judged when it begins, and a watch goes on for up to an hour. So what its judgement takes is
-//! kept: the credential, the headers about identity and the URI. With these it is judged again, as if it came
-//! now. A watch whose credential is refused, whose caller may not impersonate or not watch any more, ends
-//! like one whose time is over; the client asks again and is told why. What cannot be found out, because
-//! another server does not answer, ends nothing.
+//! Requests are checked when they begin, and a watch goes on for up to an hour. So what the checks need is
+//! kept: the credential, the headers about identity and the URI. With these it is checked again, as if it
+//! came now. A watch whose credential is refused, whose caller may not impersonate or not watch any more,
+//! ends like one whose time is over; the client asks again and is told why. Where it cannot be decided,
+//! because another server does not answer, the watch goes on.
 //!
 //! When: within about a second after authentication was read anew, or an account, what its tokens are bound
 //! to, a role or a binding was written; all others, such as an expiry or a changed file of authorizers,

@@ -1,8 +1,8 @@
 //! `/debug/pprof`: what the process does and holds, as text for people. `--profiling=false` turns it off.
 //!
 //! The paths are those of the reference where they have a meaning for a program that is not Go. CPU profiles
-//! and traces are taken from outside, with `perf`: to take them inside needs signal handlers, and a crate for
-//! them that is larger than what it is good for.
+//! and traces are taken from outside, with `perf`: to take them inside needs signal handlers, and a crate
+//! whose size is not worth it.
 
 use std::{cmp::Reverse, fmt::Write as _, fs, path::Path};
 
@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use http::header;
 use tokio::runtime::Handle;
 
-/// What is asked for below `/debug/pprof/`, what it is, and what makes it.
+/// Name below `/debug/pprof/`, description, function that writes it.
 type Profile = (&'static str, &'static str, fn() -> String);
 
 const PROFILES: &[Profile] = &[

@@ -60,7 +60,7 @@ struct Waiter {
     about: About,
 }
 
-/// A request that runs, for those who look.
+/// A request that runs, for the dumps.
 struct Listed {
     queue: Option<u32>,
     tally: usize,

@@ -2,8 +2,8 @@
 //!
 //! Making a long answer is work like any other, so it keeps its seat until its last piece is taken. A client
 //! that reads slowly would keep it for as long as it likes; so after [`LONGEST`] the seat is free, and the
-//! answer goes on without one. A watch keeps its seat until the objects that exist have been told. Without
-//! priority and fairness, the same holds for the place of a request among those that are in flight.
+//! answer goes on without one. A watch keeps its seat until its initial events are sent, or for [`LONGEST`].
+//! Without priority and fairness, the same holds for the place of a request among those that are in flight.
 
 use std::{
     pin::Pin,
@@ -24,7 +24,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// Answers of so many bytes are handed over in one piece.
 const ONE_PIECE: u64 = 32 * 1024;
 
-/// What a request has while it is answered, until this is dropped.
+/// What a request occupies while it is answered, until this is dropped.
 pub enum Held {
     /// A seat.
     Seat(Seat),
@@ -35,9 +35,9 @@ pub enum Held {
 /// A body and what it keeps.
 struct SeatedBody {
     body: Body,
-    /// None when it was let go here.
+    /// `None` after it was given back here.
     held: Option<Arc<Mutex<Option<Held>>>>,
-    /// Whether that is free as soon as the body has nothing to give.
+    /// Whether the seat is given back when the body is first pending: a watch after its initial events.
     until_it_waits: bool,
     end: AbortHandle,
 }
@@ -51,7 +51,7 @@ impl Held {
         }
     }
 
-    /// That of a watch, which is counted apart.
+    /// The seat of a watch, which is counted apart.
     fn of_watch(self) -> Self {
         match self {
             Held::Seat(seat) => Held::Seat(seat.of_watch()),
@@ -69,7 +69,7 @@ pub fn until_handed_over(response: Response, held: Held, now: Instant) -> Respon
     response.map(|body| holding(body, held, false))
 }
 
-/// The same watch, with what its request has until the events that are known have been told.
+/// The same watch, with what its request has until its initial events are sent, or for [`LONGEST`].
 pub fn until_initial_events(response: Response, held: Held) -> Response {
     response.map(|body| holding(body, held.of_watch(), true))
 }

@@ -92,7 +92,7 @@ struct ListDocument {
     list: List,
     /// The first object that is not written yet.
     next: usize,
-    /// What stands around the items; none when all is written.
+    /// What stands around the items; `None` when the end is written.
     frame: Option<ListFrame>,
     turn: Turn,
 }

@@ -1,4 +1,4 @@
-//! How long answers go out: they give way to other requests, and to readers who are not too slow.
+//! Sends long answers: in time slices beside other requests, and only to clients that read fast enough.
 //!
 //! A list on its way holds the version that it shows. Clients that read slowly would keep old versions in
 //! memory for as long as they like. So each long answer is looked after: when its reader had the grace of
@@ -27,7 +27,7 @@ use tokio::{
 
 use super::chunks;
 
-/// Nobody looks after an answer before so many bytes of it are taken.
+/// An answer is not looked after before so many bytes of it are taken.
 const SHORT: u64 = 128 * 1024;
 /// How often an answer is looked after.
 const PERIOD: Duration = Duration::from_secs(5);

@@ -122,8 +122,8 @@ impl Drop for Turn {
 }
 
 impl Seat {
-    /// Lists the request for those who look. Most are answered before anybody could, so this is only called
-    /// for one that has to wait for something.
+    /// Lists the request for the dumps. Most are answered too soon for one, so this is only called for a
+    /// request whose answer is pending.
     pub fn list(&mut self, about: impl FnOnce() -> About) {
         if self.listed.is_some() {
             return;
