@@ -69,9 +69,9 @@ pub async fn take(
     let width = width::of(app, head, placed.most_seats());
     let entered = match fairness.enter((&placed, what), arrived, width, about) {
         Entry::Runs(seat) => Ok(seat),
-        Entry::Waits(turn) => {
+        Entry::Waits(waiting) => {
             let _queued = app.metrics.in_queue(is_mutating);
-            Box::pin(turn.wait(longest_wait(app, head))).await
+            Box::pin(waiting.wait(longest_wait(app, head))).await
         }
         Entry::Refused(refused) => Err(refused),
     };
