@@ -41,7 +41,7 @@ use tokio::sync::watch;
 pub use self::{
     about::About,
     gate::{Entry, GateView, Refused, RequestView, Seat},
-    held::{Held, until_handed_over, until_initial_events},
+    held::{SeatOrPlace, until_handed_over, until_initial_events},
     in_flight::{InFlight, MaxInFlight},
     remembered::{Placed, RememberedUsers},
     tally::{Histogram, REFUSALS, TallyView},

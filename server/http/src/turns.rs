@@ -17,7 +17,8 @@ use orch_runtime::resource_def::Verb;
 use crate::{
     app::App,
     fairness::{
-        About, Entry, Held, MaxInFlight, Placed, Refused, Sharing, until_handed_over, until_initial_events,
+        About, Entry, MaxInFlight, Placed, Refused, SeatOrPlace, Sharing, until_handed_over,
+        until_initial_events,
     },
     limits::Peer,
     request::{
@@ -33,7 +34,7 @@ use crate::{
 pub struct Pass {
     /// Its seat or its place among the requests in flight, until it is answered. `None`: it counts
     /// as neither, as a watch without priority and fairness.
-    pub kept: Option<Held>,
+    pub kept: Option<SeatOrPlace>,
     /// Its flow schema and priority level.
     pub placed: Option<Placed>,
 }
@@ -76,7 +77,7 @@ pub async fn take(
         Entry::Refused(refused) => Err(refused),
     };
     match entered {
-        Ok(seat) => Ok(Pass { kept: Some(Held::Seat(seat)), placed: Some(placed) }),
+        Ok(seat) => Ok(Pass { kept: Some(SeatOrPlace::Seat(seat)), placed: Some(placed) }),
         Err(Refused { retry_after }) => {
             let mut response = too_many(retry_after);
             placed.mark(response.headers_mut());
@@ -87,7 +88,7 @@ pub async fn take(
 
 /// Answers a request in its turn. One that has to wait for something can be looked at meanwhile.
 pub async fn in_sight(
-    kept: &mut Option<Held>,
+    kept: &mut Option<SeatOrPlace>,
     placed: Option<&Placed>,
     caller: &Authenticated,
     head: RequestHead<'_>,
@@ -96,7 +97,7 @@ pub async fn in_sight(
     poll_fn(|context| {
         let polled = answer.as_mut().poll(context);
         if polled.is_pending()
-            && let (Some(Held::Seat(seat)), Some(placed)) = (&mut *kept, placed)
+            && let (Some(SeatOrPlace::Seat(seat)), Some(placed)) = (&mut *kept, placed)
         {
             seat.list(|| about(placed, caller.user(), head));
         }
@@ -118,13 +119,13 @@ fn plainly(limits: &MaxInFlight, user: &UserInfo, is_mutating: bool) -> Result<P
     match limits.enter(is_mutating) {
         // Who may do everything can still look after a server that is full.
         None if !user.in_group(GROUP_MASTERS) => Err(Box::new(too_many(RETRY_AFTER))),
-        place => Ok(Pass { kept: place.map(Held::Place), placed: None }),
+        place => Ok(Pass { kept: place.map(SeatOrPlace::Place), placed: None }),
     }
 }
 
 /// The answer, which says where its request belonged, and keeps what that has until it is handed over.
 pub fn answered(
-    kept: Option<Held>,
+    kept: Option<SeatOrPlace>,
     placed: Option<&Placed>,
     head: RequestHead<'_>,
     mut response: Response,

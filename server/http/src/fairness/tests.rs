@@ -51,8 +51,8 @@ fn seat(entry: Entry) -> Seat {
     }
 }
 
-fn held(entry: Entry) -> Held {
-    Held::Seat(seat(entry))
+fn held(entry: Entry) -> SeatOrPlace {
+    SeatOrPlace::Seat(seat(entry))
 }
 
 fn waiting(entry: Entry) -> Waiting {
@@ -171,7 +171,7 @@ async fn a_watch_has_a_seat_until_it_waits_for_events() {
 #[tokio::test(start_paused = true)]
 async fn a_place_in_flight_is_kept_like_a_seat() {
     let limits = MaxInFlight::new(1, 0);
-    let place = || Held::Place(limits.enter(false).expect("there is a place"));
+    let place = || SeatOrPlace::Place(limits.enter(false).expect("there is a place"));
     let mut answer = until_handed_over(endless(true), place(), Instant::now());
     answer.body_mut().frame().await.unwrap().unwrap();
     assert!(limits.enter(false).is_none(), "the answer is not handed over");

@@ -36,15 +36,16 @@ const SLICE: Duration = Duration::from_millis(2);
 
 /// An answer that is made while it is sent.
 struct PacedBody {
-    held: Arc<Held>,
+    held: Arc<SharedBody>,
     pace: Pace,
     overseer: Option<AbortHandle>,
     /// How long pieces were made since other requests had their turn.
     busy: Duration,
 }
 
-struct Held {
-    /// None when it was let go.
+/// The body of an answer, which its reader takes from and its overseer may drop.
+struct SharedBody {
+    /// `None` after it was dropped.
     body: Mutex<Option<Body>>,
     taken: AtomicU64,
     making: Mutex<Making>,
@@ -63,7 +64,7 @@ struct Making {
 
 /// Wakes the reader, and notes that there is something to take.
 struct Noted {
-    held: Weak<Held>,
+    held: Weak<SharedBody>,
     reader: Waker,
 }
 
@@ -92,7 +93,8 @@ struct TooSlow;
 
 /// The same answer, for a reader who is not too slow.
 pub fn paced(body: Body, pace: Pace) -> Body {
-    let held = Held { body: Mutex::new(Some(body)), taken: AtomicU64::new(0), making: Mutex::default() };
+    let held =
+        SharedBody { body: Mutex::new(Some(body)), taken: AtomicU64::new(0), making: Mutex::default() };
     Body::new(PacedBody { held: Arc::new(held), pace, overseer: None, busy: Duration::ZERO })
 }
 
@@ -149,7 +151,7 @@ impl Drop for PacedBody {
     }
 }
 
-impl Held {
+impl SharedBody {
     fn lock(&self) -> MutexGuard<'_, Option<Body>> {
         self.body.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -174,7 +176,7 @@ impl Held {
     }
 }
 
-async fn look_after(held: Weak<Held>, pace: Pace, began: Instant) {
+async fn look_after(held: Weak<SharedBody>, pace: Pace, began: Instant) {
     loop {
         sleep(PERIOD).await;
         let Some(held) = held.upgrade() else { return };
