@@ -57,7 +57,7 @@ pub enum Refused {
 pub enum Stranger {
     /// Credentials are missing or wrong.
     Wrong,
-    /// Nobody could find out.
+    /// The credentials could not be judged.
     Unjudged,
 }
 
@@ -69,13 +69,13 @@ impl From<Stranger> for ApiError {
 }
 
 /// The outcome of another review of a caller who was allowed before.
-pub enum Standing<T> {
-    /// They are let in as before.
-    Stands(T),
-    /// They are not let in any more.
-    Lost,
-    /// Nobody could find out.
-    Unknown,
+pub enum Review<T> {
+    /// They are allowed as before.
+    Allowed(T),
+    /// They are not allowed any more.
+    Refused,
+    /// It could not be decided.
+    Undecided,
 }
 
 /// Why an impersonation is refused.
@@ -119,34 +119,34 @@ impl AccessControl {
     }
 
     /// Authenticates the caller of a request again that was allowed before.
-    pub async fn identify(&self, credentials: &Credentials<'_>) -> Standing<Authenticated> {
+    pub async fn identify(&self, credentials: &Credentials<'_>) -> Review<Authenticated> {
         match self.authentication.load_full().authenticate(credentials).resolve().await {
-            Ok(caller) => Standing::Stands(caller),
-            Err(error) if error.is_credential() => Standing::Lost,
-            Err(_) => Standing::Unknown,
+            Ok(caller) => Review::Allowed(caller),
+            Err(error) if error.is_credential() => Review::Refused,
+            Err(_) => Review::Undecided,
         }
     }
 
-    /// Whether a request that was let in before is allowed still: to act as `wanted`, and then the request.
-    pub async fn stands(
+    /// Whether a request that was allowed before still is: to act as `wanted`, and then the request.
+    pub async fn review(
         &self,
         mut caller: Authenticated,
         wanted: Option<Impersonation>,
         names: &Names<'_>,
         path: &str,
         query: &Query,
-    ) -> Standing<()> {
+    ) -> Review<()> {
         if let Some(wanted) = wanted {
             match self.acting_as(&caller, wanted).await {
                 Ok(other) => caller = other,
-                Err(NotImpersonated { is_certain: true, .. }) => return Standing::Lost,
-                Err(NotImpersonated { is_certain: false, .. }) => return Standing::Unknown,
+                Err(NotImpersonated { is_certain: true, .. }) => return Review::Refused,
+                Err(NotImpersonated { is_certain: false, .. }) => return Review::Undecided,
             }
         }
         match self.may(&caller, names, path, query, None).await {
-            Ok(()) => Standing::Stands(()),
-            Err(Refused::Denied(_) | Refused::NoOpinion(_)) => Standing::Lost,
-            Err(Refused::Undecided(_)) => Standing::Unknown,
+            Ok(()) => Review::Allowed(()),
+            Err(Refused::Denied(_) | Refused::NoOpinion(_)) => Review::Refused,
+            Err(Refused::Undecided(_)) => Review::Undecided,
         }
     }
 
