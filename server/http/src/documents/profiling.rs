@@ -6,8 +6,6 @@
 
 use std::{cmp::Reverse, fmt::Write as _, fs, path::Path};
 
-use axum::response::{IntoResponse, Response};
-use http::header;
 use tokio::runtime::Handle;
 
 /// Name below `/debug/pprof/`, description, function that writes it.
@@ -24,27 +22,21 @@ const PROFILES: &[Profile] = &[
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// The list of profiles.
-pub fn index() -> Response {
+pub fn index() -> String {
     let mut text = String::from("/debug/pprof/\n\n");
     for (name, what, _) in PROFILES {
         let _ = writeln!(text, "{name:<12}{what}");
     }
     let pid = std::process::id();
     let _ = writeln!(text, "\nProfiles of the processor's time are taken with: perf record -g -p {pid}");
-    shown(text)
+    text
 }
 
-/// One of them, by its path below `/debug/pprof/`.
-pub fn profile(path: &str) -> Option<Response> {
+/// What writes one of them, by its path below `/debug/pprof/`.
+pub fn profile(path: &str) -> Option<fn() -> String> {
     let name = path.strip_prefix("/debug/pprof/")?;
     let (.., make) = PROFILES.iter().find(|(known, ..)| *known == name)?;
-    Some(shown(make()))
-}
-
-fn shown(text: String) -> Response {
-    let headers =
-        [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
-    (headers, text).into_response()
+    Some(*make)
 }
 
 fn command_line() -> String {
