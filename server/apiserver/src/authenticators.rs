@@ -24,7 +24,7 @@ const FILE: &str = "--authentication-config";
 
 /// What is read from files before anything listens.
 pub struct Asking {
-    /// The methods, and for whom no credentials are needed.
+    /// The methods, and which requests need no credentials.
     pub lasting: Lasting,
     /// The file, which is read again when it changes.
     pub followed: Option<FollowedFile>,

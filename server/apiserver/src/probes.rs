@@ -31,7 +31,7 @@ pub fn checks(
     });
     let (store, remarked) = (storage.clone(), storage.clone());
     // Damage of some objects is no reason to keep requests for all others away. And a server that takes no
-    // writes must not be started again by whoever asks whether it lives: nothing would be mended by that.
+    // writes must not be restarted by a liveness probe: that would mend nothing.
     checks.register_remarked(
         "data",
         &[Probe::Ready],

@@ -97,7 +97,7 @@ impl Backends {
         }
     }
 
-    /// Opens the file of the log anew, which somebody may have moved away.
+    /// Opens the file of the log anew, in case it was moved away.
     pub async fn reopen_log(&self) {
         if let Some(log) = &self.log {
             log.reopen().await;

@@ -30,7 +30,7 @@ pub struct Event {
     pub request_uri: String,
     /// `get`, `list` ...; for a path, the HTTP method in lower case.
     pub verb: String,
-    /// Who makes the request; nothing where nobody knows.
+    /// The caller; `None` before authentication.
     pub user: Option<Arc<UserInfo>>,
     /// As whom the request is made, where that is somebody else.
     pub impersonated_user: Option<Arc<UserInfo>>,

@@ -91,7 +91,7 @@ impl FromIterator<Stage> for Stages {
 /// What rules look at.
 #[derive(Clone, Copy, Debug)]
 pub struct Attributes<'a> {
-    /// The name of the caller and their groups; nothing where nobody knows who it is.
+    /// Name and groups of the caller; `None` if it was not authenticated.
     pub user: Option<(&'a str, &'a [String])>,
     /// `get`, `list`, `create` ...; for a path, the HTTP method in lower case.
     pub verb: &'a str,

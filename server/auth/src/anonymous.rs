@@ -1,4 +1,4 @@
-//! For which requests nobody has to say who they are.
+//! Requests without credentials.
 
 /// Which requests without credentials are made by `system:anonymous`; the others are refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

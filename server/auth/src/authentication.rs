@@ -48,7 +48,7 @@ pub struct AuthenticationConfig {
     pub no_anonymous_in_file: Option<&'static str>,
     /// An issuer whose tokens are accepted.
     pub oidc: Option<OidcConfig>,
-    /// A file that names issuers, and for whom no credentials are needed.
+    /// A file that names issuers, and the requests that need no credentials.
     pub file: Option<PathBuf>,
     /// Another server that judges tokens.
     pub token_webhook: Option<TokenWebhookConfig>,
@@ -92,7 +92,7 @@ fn read_files(
 pub struct Lasting {
     /// Methods that are asked after the others.
     pub methods: Vec<Arc<dyn Authenticator>>,
-    /// For whom no credentials are needed, where that is not as `AuthenticationConfig` says.
+    /// Which requests need no credentials, where a file says so instead of `AuthenticationConfig`.
     pub anonymous: Option<Arc<ArcSwap<Anonymous>>>,
 }
 

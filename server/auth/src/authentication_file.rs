@@ -1,4 +1,4 @@
-//! The file of `--authentication-config`: whose tokens are accepted, and who needs none.
+//! The file of `--authentication-config`: issuers of tokens, and requests that need no credentials.
 //!
 //! ```yaml
 //! apiVersion: apiserver.config.orch.io/v1beta1
@@ -45,10 +45,11 @@ use crate::{
     jwt::algorithm::Algorithm,
     oidc::{
         distributed::Distributed,
-        issuer::{self, Issuer, Issuers},
+        issuer::{Issuer, Issuers},
         provider::{Place, Provider},
         url,
     },
+    user::credential_id_key,
 };
 use claims::{ClaimRuleEntry, MappingEntry, UserRuleEntry};
 
@@ -183,7 +184,7 @@ fn issuer_of(
         claim_rules,
         mapping,
         user_rules: claims::user_rules(&entry.user_validation_rules)?,
-        credential_id_key: issuer::credential_id_key(vocabulary),
+        credential_id_key: credential_id_key(vocabulary),
         distributed: Distributed::default(),
     })
 }

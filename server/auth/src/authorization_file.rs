@@ -38,9 +38,10 @@ use crate::{
     },
 };
 
-/// How long answers are kept where the file does not say.
-const AUTHORIZED_TTL: Duration = Duration::from_mins(5);
-const UNAUTHORIZED_TTL: Duration = Duration::from_secs(30);
+/// How long an answer that allows is kept, where neither file nor flag says.
+pub const AUTHORIZED_TTL: Duration = Duration::from_mins(5);
+/// How long another answer is kept.
+pub const UNAUTHORIZED_TTL: Duration = Duration::from_secs(30);
 
 /// The longest timeout of a webhook.
 const MAX_TIMEOUT: Duration = Duration::from_secs(30);

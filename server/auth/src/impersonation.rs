@@ -1,4 +1,4 @@
-//! Requests that are made as somebody else: which rights that takes, and the user that results.
+//! Impersonation: the rights that it takes, and the user that results.
 //!
 //! Each part of the wanted user takes a right of its own, with the verb `impersonate`: the name (`users`, or
 //! `serviceaccounts` in the namespace of an account), each group (`groups`), the uid (`uids`), and each value

@@ -1,13 +1,13 @@
 //! Authentication and authorization, without HTTP.
 //!
 //! - [`authentication`]: all configured methods together; [`authentication_file`]: a file that configures
-//!   some; [`anonymous`]: for whom none is needed; [`authenticator`]: the trait and each method;
+//!   some; [`anonymous`]: requests without credentials; [`authenticator`]: the trait and each method;
 //! - [`authorization`]: all configured authorizers together; [`authorizer`]: the trait and each authorizer;
 //! - [`rbac`], [`node`], [`abac`]: the modes that decide by roles, for nodes, and by a file of policies;
 //! - [`webhook`]: the mode where another server decides; [`authorization_file`]: the file that configures it;
 //! - [`service_account`]: the tokens that the server issues;
 //! - [`oidc`], [`jwt`]: the tokens that others issue;
-//! - [`impersonation`]: requests that are made as somebody else;
+//! - [`impersonation`]: the rights to act as another user;
 //! - [`user`]: the identity that authentication finds and authorization judges.
 //!
 //! [`config_file`] reads files in YAML. Files are read when the two are built; a server that has started does

@@ -23,7 +23,7 @@ pub struct LookupCounts {
     pub misses: Durations,
     /// Judgements that ended without an error.
     pub judged: u64,
-    /// Those that ended with one: the token is not valid, or nobody could find out.
+    /// Judgements that ended with one: the token is not valid, or that could not be decided.
     pub failed: u64,
     /// Those that are judged now.
     pub judging: u64,
@@ -40,14 +40,14 @@ pub struct Durations {
     pub sum: f64,
 }
 
-/// A token that nobody knows yet is judged while this exists.
+/// A token that is not in the cache is judged while this exists.
 #[must_use = "the judgement ends when this is dropped"]
 pub(crate) struct Judging<'l> {
     lookups: &'l Lookups,
     is_failed: bool,
 }
 
-/// Somebody waits for the judgement of a token while this exists.
+/// A request waits for the judgement of a token while this exists.
 #[must_use = "the waiting ends when this is dropped"]
 pub(crate) struct Missed<'l> {
     lookups: &'l Lookups,

@@ -162,7 +162,7 @@ impl Default for TokenConfig {
 /// How long a token lives, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
-    /// What the client is told.
+    /// The lifetime that the answer states.
     pub told: i64,
     /// After so long the token expires.
     pub real: i64,

@@ -31,7 +31,7 @@ impl<T> Default for SharedQuestions<T> {
 }
 
 impl<T: Clone> SharedQuestions<T> {
-    /// The answer to a question. `ask` is run unless somebody is asking the same.
+    /// The answer to a question. `ask` is run unless the same question is being asked.
     pub(crate) async fn ask(&self, key: Key, ask: impl Future<Output = T>) -> T {
         let answer = Arc::clone(self.locked().entry(key).or_default());
         let waiting = Waiting { questions: self, key, answer };

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use orch_runtime::vocabulary::Vocabulary;
+
 /// The group whose members may do everything.
 pub const GROUP_MASTERS: &str = "system:masters";
 /// The group of callers with a valid credential.
@@ -10,6 +12,11 @@ pub const GROUP_AUTHENTICATED: &str = "system:authenticated";
 pub const GROUP_UNAUTHENTICATED: &str = "system:unauthenticated";
 /// The user of requests without credentials.
 pub const USER_ANONYMOUS: &str = "system:anonymous";
+
+/// The extra attribute of users that names their credential.
+pub fn credential_id_key(vocabulary: &Vocabulary) -> String {
+    format!("authentication.{}/credential-id", vocabulary.label_domain)
+}
 
 /// The identity of a caller. Authentication does not interpret it; authorization does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use clap::{
 };
 use orch_auth::{
     authorization::{AuthorizationConfig, Mode},
+    authorization_file::{AUTHORIZED_TTL, UNAUTHORIZED_TTL},
     webhook::{Version, WebhookConfig},
 };
 
@@ -49,10 +50,6 @@ pub struct AuthorizationFlags {
 
 /// The modes of a server that is told nothing about them.
 const DEFAULT: [Mode; 2] = [Mode::Node, Mode::Rbac];
-
-/// How long answers of a webhook are kept.
-const AUTHORIZED_TTL: Duration = Duration::from_mins(5);
-const UNAUTHORIZED_TTL: Duration = Duration::from_secs(30);
 
 impl AuthorizationFlags {
     /// Checks that no mode is named twice, that the modes ABAC and Webhook have their files, and that a file

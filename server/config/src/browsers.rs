@@ -20,7 +20,7 @@ pub struct BrowserFlags {
     strict_transport_security_directives: Vec<String>,
 }
 
-/// What browsers are told.
+/// The headers for browsers: CORS and HSTS.
 #[derive(Clone, Debug, Default)]
 pub struct BrowserConfig {
     /// The origins whose pages may read answers.

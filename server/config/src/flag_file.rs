@@ -24,7 +24,7 @@ pub fn flag(help: &'static str) -> Arg {
     Arg::new(CONFIG).long(CONFIG).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help)
 }
 
-/// The spellings of nothing.
+/// The spellings of null in YAML.
 const NULLS: &[&str] = &["", "~", "null", "Null", "NULL"];
 
 /// The flags of a file.

@@ -132,7 +132,7 @@ impl Config {
     }
 }
 
-/// What a command line asks for.
+/// What a command line means.
 #[derive(Debug)]
 pub enum Invocation {
     /// To serve.

@@ -23,7 +23,7 @@ pub fn commands(others: impl Iterator<Item = &'static str>) -> [Command; 2] {
     ]
 }
 
-/// What one of these subcommands prints about `command`; nothing where `name` is another one.
+/// What one of these subcommands prints about `command`; `None` if `name` is another one.
 pub fn text(name: &str, matches: &ArgMatches, mut command: Command) -> Option<String> {
     let text = match name {
         COMPLETIONS => {

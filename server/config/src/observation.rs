@@ -1,4 +1,4 @@
-//! How those who run the server look into it.
+//! Flags for traces and profiles of the server.
 
 use std::path::PathBuf;
 

@@ -79,7 +79,7 @@ impl ProxyFlags {
     }
 }
 
-/// A flag, what is given with it, and what is meant where nothing is; empty for none.
+/// A flag, its values, and its default; an empty one is none.
 type Named = (&'static str, Vec<String>, &'static str);
 
 /// The names of headers in lower case.

@@ -53,8 +53,8 @@ pub struct StorageFlags {
 }
 
 impl StorageFlags {
-    /// The vocabulary of the database that is there already. Nothing where there is none, or where it cannot
-    /// be read: who opens it says why.
+    /// The vocabulary of an existing database. `None` if there is none, or it cannot be read: to open it then
+    /// fails with the reason.
     pub fn vocabulary(&self) -> Option<String> {
         let database = database_in(&self.data_dir);
         if self.etcd.is_used() || !database.exists() {

@@ -61,7 +61,7 @@ pub enum Distinguisher {
     None,
     /// The name of the user.
     User,
-    /// The namespace that is asked for.
+    /// The namespace of the request.
     Namespace,
 }
 

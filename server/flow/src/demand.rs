@@ -16,7 +16,7 @@ pub struct Demand {
     began: Nanos,
     changed: Nanos,
     /// Integrals over time, in nanoseconds, of the seats and of their square, since `began`. They are whole
-    /// numbers: this is computed for each request, and divided when somebody reads it.
+    /// numbers: they are summed for each request, and divided when they are read.
     integral: u64,
     of_squares: u128,
     /// The seats that the demand is compared with, at least one.
@@ -30,7 +30,7 @@ pub struct Demand {
     compared: u64,
 }
 
-/// For how long the demand was how large, ever, beside the seats that its shares give a level.
+/// A histogram of the demand of a level relative to its nominal seats, weighted by time, since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ratios {
     /// Nanoseconds between a bound and the one before; the last are above all [`BOUNDS`].
@@ -44,7 +44,7 @@ pub struct Ratios {
 pub struct Observed {
     /// The most seats at a time.
     pub highest: u32,
-    /// The average and the standard deviation over time; none where no time has passed.
+    /// The average and the standard deviation over time; `None` if no time has passed.
     pub spread: Option<(f64, f64)>,
 }
 
@@ -96,7 +96,7 @@ impl Demand {
         self.compare();
     }
 
-    /// For how long the demand was how large.
+    /// The histogram of the demand.
     pub fn ratios(&self) -> Ratios {
         let Ratios { counts, sum } = self.ratios;
         Ratios { counts, sum: sum + self.compared as f64 / f64::from(self.nominal) }

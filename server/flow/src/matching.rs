@@ -40,7 +40,7 @@ pub struct Who<'a> {
     pub groups: &'a [String],
 }
 
-/// What is asked for.
+/// Verb and target of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct What<'a> {
     /// `get`, `list`, ...; the method in lower case where it is no resource.
@@ -49,7 +49,7 @@ pub struct What<'a> {
     pub target: Target<'a>,
 }
 
-/// The resource or the path that is asked for.
+/// The resource or the path of a request.
 #[derive(Clone, Copy, Debug)]
 pub enum Target<'a> {
     /// A resource.

@@ -1,4 +1,4 @@
-//! The seats and queues of one level: who runs, who waits, who is refused, and who is next.
+//! The seats and queues of one level: which requests run, wait, are refused, and are next.
 //!
 //! Queues are served fairly by virtual time (start-time fair queuing). It goes on with the seats that are in
 //! use, divided by the queues that have requests: as fast as the work of one queue would, if all of them were
@@ -104,7 +104,7 @@ pub struct Ticket {
     number: u64,
 }
 
-/// A request that waits, for those who look.
+/// A request that waits, for dumps.
 #[derive(Clone, Copy, Debug)]
 pub struct Waits<'s, W> {
     /// The number of its queue.
@@ -119,7 +119,7 @@ pub struct Waits<'s, W> {
     pub waiter: &'s W,
 }
 
-/// A queue that has requests, for those who look.
+/// A queue that has requests, for dumps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueView {
     /// Its number.
@@ -139,7 +139,7 @@ pub struct QueueView {
 }
 
 impl Running {
-    /// The number of the queue that it came through; none at a level without queues.
+    /// The number of the queue that it came through; `None` at a level without queues.
     pub fn queue(&self) -> Option<u32> {
         self.queue
     }
@@ -200,13 +200,14 @@ impl<W> QueueSet<W> {
         self.demand.take(now)
     }
 
-    /// Lets the time go on, for those who look.
+    /// Advances the clock without an event, so that the figures are those of `now`.
     pub fn observe(&mut self, now: Nanos) {
         self.sync(now);
         self.note_demand(now);
     }
 
-    /// For how long the demand was how large, as far as the time went on.
+    /// A histogram of the demand relative to the nominal seats, weighted by time, up to the last event or
+    /// [observation](QueueSet::observe).
     pub fn demand_ratios(&self) -> Ratios {
         self.demand.ratios()
     }
@@ -288,8 +289,8 @@ impl<W> QueueSet<W> {
         best.0
     }
 
-    /// The next request that runs now; none where nobody waits, or the next one does not fit. To be called
-    /// until there is none, whenever somebody came or left.
+    /// The next request that runs now; `None` if none waits, or there are not enough seats for the next one.
+    /// To be called until it is `None`, whenever a request came or ended.
     pub fn next(&mut self, now: Nanos) -> Option<(W, Running)> {
         if self.totals.waiting == 0 {
             return None;

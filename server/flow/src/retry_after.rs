@@ -1,5 +1,5 @@
-//! What clients that are refused are told: after how many seconds they may try again. It doubles while many
-//! are refused and falls by one while few are.
+//! The value of `Retry-After` for refused requests, in seconds. It doubles while many are refused, and falls
+//! by one while few are.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ impl Default for RetryAfter {
 }
 
 impl RetryAfter {
-    /// Counts a refusal in this second (since any beginning). Returns what the client is told.
+    /// Counts a refusal in this second (since any beginning). Returns the value of `Retry-After`.
     pub fn refused(&mut self, second: u64) -> u32 {
         match self.past.back_mut() {
             Some((last, count)) if *last >= second => *count += 1,

@@ -1,5 +1,5 @@
-//! How many seats a request takes: lists by the objects that they read, changes by the watches that are told
-//! of them.
+//! How many seats a request takes: lists by the objects that they read, changes by the watches that get an
+//! event.
 
 use crate::{
     Nanos, SECOND,
@@ -11,7 +11,7 @@ use crate::{
 const MOST: u32 = 10;
 /// So many objects of a list are a seat.
 const OBJECTS_OF_A_SEAT: u64 = 100;
-/// So many watches that are told of a change are a seat, and how long one is taken to be told.
+/// So many watches that get an event of a change are a seat, and how long one delivery is taken to last.
 const WATCHES_OF_A_SEAT: u64 = 10;
 const TELLING: Nanos = SECOND / 200;
 
@@ -37,7 +37,7 @@ impl Width {
         Width { first: seats as u32, ..Width::ONE }
     }
 
-    /// A change of which so many watches are told.
+    /// A change whose event goes to so many watches.
     pub fn of_change(watches: u64, most: u32) -> Self {
         if watches < WATCHES_OF_A_SEAT {
             return Width::ONE;

@@ -1,4 +1,4 @@
-//! Access control of HTTP requests: who makes a request, whether they may, and the answer where they may not.
+//! Access control of HTTP requests: authentication, impersonation, authorization, and refusals.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -25,9 +25,9 @@ use crate::request::{RequestHead, info::Names, query::Query};
 
 /// The authentication and authorization of a server.
 pub struct AccessControl {
-    /// Who makes a request; replaced when the files that it is read from have changed.
+    /// Replaced when the files that it is read from have changed.
     pub authentication: Arc<ArcSwap<Authentication>>,
-    /// Whether they may.
+    /// All authorizers.
     pub authorization: Arc<Authorization>,
     /// Whether authorizers see the selectors of requests.
     pub shows_selectors: bool,
@@ -48,16 +48,16 @@ pub enum Refused {
     Denied(ApiError),
     /// No authorizer says that the caller may: the same answer.
     NoOpinion(ApiError),
-    /// An authorizer could not find out, and no other one knows.
+    /// An authorizer failed, and no other one decided.
     Undecided(String),
 }
 
-/// Why it is not known who makes a request.
+/// Why a request is not authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stranger {
     /// Credentials are missing or wrong.
     Wrong,
-    /// Nobody could find out.
+    /// The credentials could not be judged.
     Unjudged,
 }
 
@@ -68,21 +68,21 @@ impl From<Stranger> for ApiError {
     }
 }
 
-/// What becomes of somebody who was let in when they are judged again.
-pub enum Standing<T> {
-    /// They are let in as before.
-    Stands(T),
-    /// They are not let in any more.
-    Lost,
-    /// Nobody could find out.
-    Unknown,
+/// The outcome of another review of a caller who was allowed before.
+pub enum Review<T> {
+    /// They are allowed as before.
+    Allowed(T),
+    /// They are not allowed any more.
+    Refused,
+    /// It could not be decided.
+    Undecided,
 }
 
-/// Why a caller is not taken for somebody else.
+/// Why an impersonation is refused.
 struct NotImpersonated {
     /// A 403.
     error: ApiError,
-    /// Whether an authorizer said so; otherwise one could not find out.
+    /// Whether an authorizer decided so; otherwise one failed.
     is_certain: bool,
 }
 
@@ -104,10 +104,10 @@ impl Access for CallerAccess<'_> {
 }
 
 impl AccessControl {
-    /// Finds out who makes a request.
+    /// Authenticates the caller of a request.
     ///
     /// # Errors
-    /// Where that is not known; the answer is 401.
+    /// Where it cannot be authenticated; the answer is 401.
     pub async fn authenticate(
         &self,
         credentials: &Credentials<'_>,
@@ -118,42 +118,42 @@ impl AccessControl {
         })
     }
 
-    /// Who makes a request that was let in before.
-    pub async fn identify(&self, credentials: &Credentials<'_>) -> Standing<Authenticated> {
+    /// Authenticates the caller of a request again that was allowed before.
+    pub async fn identify(&self, credentials: &Credentials<'_>) -> Review<Authenticated> {
         match self.authentication.load_full().authenticate(credentials).resolve().await {
-            Ok(caller) => Standing::Stands(caller),
-            Err(error) if error.is_credential() => Standing::Lost,
-            Err(_) => Standing::Unknown,
+            Ok(caller) => Review::Allowed(caller),
+            Err(error) if error.is_credential() => Review::Refused,
+            Err(_) => Review::Undecided,
         }
     }
 
-    /// Whether a request that was let in before is allowed still: to act as `wanted`, and then the request.
-    pub async fn stands(
+    /// Whether a request that was allowed before still is: to act as `wanted`, and then the request.
+    pub async fn review(
         &self,
         mut caller: Authenticated,
         wanted: Option<Impersonation>,
         names: &Names<'_>,
         path: &str,
         query: &Query,
-    ) -> Standing<()> {
+    ) -> Review<()> {
         if let Some(wanted) = wanted {
             match self.acting_as(&caller, wanted).await {
                 Ok(other) => caller = other,
-                Err(NotImpersonated { is_certain: true, .. }) => return Standing::Lost,
-                Err(NotImpersonated { is_certain: false, .. }) => return Standing::Unknown,
+                Err(NotImpersonated { is_certain: true, .. }) => return Review::Refused,
+                Err(NotImpersonated { is_certain: false, .. }) => return Review::Undecided,
             }
         }
         match self.may(&caller, names, path, query, None).await {
-            Ok(()) => Standing::Stands(()),
-            Err(Refused::Denied(_) | Refused::NoOpinion(_)) => Standing::Lost,
-            Err(Refused::Undecided(_)) => Standing::Unknown,
+            Ok(()) => Review::Allowed(()),
+            Err(Refused::Denied(_) | Refused::NoOpinion(_)) => Review::Refused,
+            Err(Refused::Undecided(_)) => Review::Undecided,
         }
     }
 
-    /// The caller as somebody else, where each part of that is allowed.
+    /// The user that the caller impersonates, where each part of it is allowed.
     ///
     /// # Errors
-    /// 403 for the first part that the caller may not impersonate, or for which nobody could find out.
+    /// 403 for the first part that the caller may not impersonate, or that could not be decided.
     pub async fn impersonate(&self, caller: &Authenticated, wanted: Impersonation) -> Result<Authenticated> {
         let caller_name = &caller.user().name;
         let other = self.acting_as(caller, wanted).await.map_err(|not| not.error)?;
@@ -187,7 +187,7 @@ impl AccessControl {
     /// Checks one access, and records what was decided.
     ///
     /// # Errors
-    /// Where the caller may not, or nobody could find out.
+    /// Where the access is refused, or could not be decided.
     pub async fn authorize(
         &self,
         caller: &Authenticated,

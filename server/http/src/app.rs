@@ -26,13 +26,13 @@ use crate::{
 pub struct App {
     /// What the verbs work on.
     pub core: Arc<Core>,
-    /// Who makes a request, and whether they may.
+    /// Authentication and authorization.
     pub access: AccessControl,
-    /// Which requests are recorded; nothing where none are.
+    /// The audit of requests; `None` if it is off.
     pub audit: Option<Auditor>,
-    /// Which requests are traced; nothing where none are.
+    /// Traces of requests; `None` if they are off.
     pub tracer: Option<Tracer>,
-    /// Sub-resources that do something, and kinds that are questions.
+    /// Operations of sub-resources (such as an eviction), and kinds that are reviews.
     pub operations: Operations,
     /// All paths that are not resources: probes, metrics, documents, and a program's own routes.
     pub documents: Router,
@@ -67,6 +67,6 @@ pub struct App {
     /// At how many of [`CHANCES`](orch_config::CHANCES) requests over HTTP/2 the client is told to open
     /// another connection.
     pub goaway_chance: u32,
-    /// What browsers are told.
+    /// The headers for browsers: CORS and HSTS.
     pub browsers: BrowserConfig,
 }

@@ -50,7 +50,7 @@ pub struct Documents {
     pub issuer: Option<IssuerDocuments>,
     /// `/metrics`.
     pub metrics: Metrics,
-    /// `/debug/api_priority_and_fairness`; none where it is off.
+    /// `/debug/api_priority_and_fairness`; `None` where priority and fairness is off.
     pub fairness: Option<Arc<Fairness>>,
     /// Whether there is `/debug/pprof`.
     pub profiles: bool,
@@ -102,14 +102,11 @@ const ROUTES: &[(&str, Handler)] = &[
         let with_details = Query::parse(parts.uri.query()).flag("includeRequestDetails");
         Some(text(dump::requests(documents.fairness.as_ref()?, SystemTime::now(), with_details)))
     }),
-    ("/debug/pprof", |documents, _| documents.profiles.then(profiling::index)),
-    ("/debug/pprof/", |documents, _| documents.profiles.then(profiling::index)),
-    (
-        "/debug/pprof/{*below}",
-        |documents, parts| {
-            if documents.profiles { profiling::profile(parts.uri.path()) } else { None }
-        },
-    ),
+    ("/debug/pprof", |documents, _| documents.profiles.then(|| text(profiling::index()))),
+    ("/debug/pprof/", |documents, _| documents.profiles.then(|| text(profiling::index()))),
+    ("/debug/pprof/{*below}", |documents, parts| {
+        profiling::profile(parts.uri.path()).filter(|_| documents.profiles).map(|make| text(make()))
+    }),
 ];
 
 /// Paths other than discovery and health, for the list at `/`.

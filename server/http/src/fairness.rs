@@ -41,7 +41,7 @@ use tokio::sync::watch;
 pub use self::{
     about::About,
     gate::{Entry, GateView, Refused, RequestView, Seat},
-    held::{Held, until_handed_over, until_initial_events},
+    held::{SeatOrPlace, until_handed_over, until_initial_events},
     in_flight::{InFlight, MaxInFlight},
     remembered::{Placed, RememberedUsers},
     tally::{Histogram, REFUSALS, TallyView},
@@ -125,7 +125,7 @@ impl Fairness {
 
     /// Where a request belongs. `users` are those of the connection.
     pub fn place(&self, users: &RememberedUsers, user: &Arc<UserInfo>, what: What<'_>) -> Option<Placed> {
-        // `is_planning` is read second: it is set before the news are taken.
+        // `is_planning` is read second: it is set before the changes are taken.
         if self.source.has_news() || self.is_planning.load(Ordering::Acquire) {
             self.make_plan();
         }
@@ -171,7 +171,7 @@ impl Fairness {
         f64::from_bits(self.fair_fraction.load(Ordering::Relaxed))
     }
 
-    /// All levels, for those who look, in the order of their names.
+    /// All levels, for the metrics and the dumps, in the order of their names.
     pub fn views(&self) -> Vec<GateView> {
         self.gates().iter().map(|gate| gate.view()).collect()
     }

@@ -10,7 +10,7 @@
 //! whose work waits for long keeps nobody from theirs. What has begun is in memory, so its number is bounded
 //! too.
 
-mod turns;
+mod fair_semaphore;
 
 use std::{
     future::poll_fn,
@@ -27,7 +27,7 @@ use futures_util::future::{Either, select};
 use orch_auth::user::{GROUP_MASTERS, UserInfo};
 use tokio::{runtime::Handle, sync::oneshot, task::spawn_blocking};
 
-use self::turns::{Flow, Turn, Turns};
+use self::fair_semaphore::{FairSemaphore, Flow, Permit};
 
 /// How many pieces of work have begun at most, for each turn. One user has as many as there are turns.
 const PLACES: usize = 4;
@@ -36,11 +36,11 @@ const PLACES: usize = 4;
 #[derive(Clone)]
 pub struct LargeWork {
     /// One for each piece of work that has begun. The others wait, with no more than their bodies in memory.
-    places: Arc<Turns>,
+    places: Arc<FairSemaphore>,
     /// The places of those who come first: others may have taken all of theirs, and wait for long.
-    first_places: Arc<Turns>,
+    first_places: Arc<FairSemaphore>,
     /// One for each piece of work that computes.
-    turns: Arc<Turns>,
+    turns: Arc<FairSemaphore>,
     /// Whose work this is.
     flow: Flow,
 }
@@ -53,9 +53,9 @@ impl LargeWork {
     }
 
     fn with_turns(turns: usize) -> Self {
-        let places = || Turns::new(turns * PLACES, turns);
+        let places = || FairSemaphore::new(turns * PLACES, turns);
         let (places, first_places) = (places(), places());
-        LargeWork { places, first_places, turns: Turns::new(turns, turns), flow: Flow::First }
+        LargeWork { places, first_places, turns: FairSemaphore::new(turns, turns), flow: Flow::First }
     }
 
     /// The same for the work of this user, who takes turns with others.
@@ -77,8 +77,8 @@ impl LargeWork {
         start: impl FnOnce() -> F + Send + 'static,
     ) -> F::Output {
         let places = if self.flow == Flow::First { &self.first_places } else { &self.places };
-        let place = places.next(self.flow).await;
-        let turn = self.turns.next(self.flow).await;
+        let place = places.acquire(self.flow).await;
+        let turn = self.turns.acquire(self.flow).await;
         let turns = self.clone();
         let (runtime, (waiting, gone)) = (Handle::current(), oneshot::channel::<()>());
         let work = spawn_blocking(move || {
@@ -105,7 +105,7 @@ impl LargeWork {
     }
 
     /// Runs work that has a turn now, and takes one again each time it goes on after it has waited.
-    async fn in_turns<T>(&self, turn: Turn, work: impl Future<Output = T>) -> T {
+    async fn in_turns<T>(&self, turn: Permit, work: impl Future<Output = T>) -> T {
         let (mut work, mut turn) = (pin!(work), turn);
         loop {
             // What the work waits for wakes this task.
@@ -114,7 +114,7 @@ impl LargeWork {
             }
             drop(turn);
             woken().await;
-            turn = self.turns.next(self.flow).await;
+            turn = self.turns.acquire(self.flow).await;
         }
     }
 }

@@ -9,8 +9,9 @@
 //! 5. **end of the audit record**: of every answer, also of those that the layers below refuse;
 //! 6. **deadline**: for everything but watches, earlier where the client says so;
 //! 7. **panic**: becomes an answer of 500, so that it ends neither the process nor the connection;
-//! 8. **framing**: requests that a proxy in front could read differently are refused; a **browser that asks
-//!    whether a page may send a request** is answered (`layers/browsers.rs`);
+//! 8. **framing**: requests that a proxy in front could read differently are refused; **shutdown**: so are
+//!    those that come too late; a **browser that asks whether a page may send a request** is answered
+//!    (`layers/browsers.rs`);
 //! 9. **limits** of the address and of all clients, **authenticate**, beginning of the audit record, which
 //!    names the user of what is refused from here on, limits of the user, **impersonate**, its **turn**,
 //!    **authorize**, memory: before the body is read, so that what is refused or waits costs little; requests

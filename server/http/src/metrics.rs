@@ -212,7 +212,7 @@ impl Metrics {
         with(&values.iter().map(AsRef::as_ref).collect::<Vec<&str>>())
     }
 
-    /// Notes that a deprecated kind was asked for, by somebody who may.
+    /// Notes an authorized request for a deprecated kind.
     pub fn asked_for_deprecated(&self, def: &'static ResourceDef, subresource: Option<&SubresourceDef>) {
         let subresource = subresource.map_or("", |subresource| subresource.name);
         let release = def.lifecycle.removed.map(|release| release.to_string()).unwrap_or_default();
@@ -236,7 +236,7 @@ impl Metrics {
         self.0.answers.field_validation.with_label_values(&[level]).observe(elapsed.as_secs_f64());
     }
 
-    /// Counts an attempt to find out who makes a request.
+    /// Counts an authentication.
     pub fn authenticated(&self, outcome: Authentication, took: Duration) {
         self.0.access.authenticated(outcome, took);
     }

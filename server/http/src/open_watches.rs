@@ -42,7 +42,7 @@ pub struct OpenWatch {
     pub authorization: Option<Box<[u8]>>,
     /// Its other headers that say who the caller is.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// The round of judgements that came to it last; 0 for none.
+    /// The last review that looked at it; 0: none yet.
     pub judged_in: AtomicU64,
     is_over: AtomicBool,
     /// The task that sends the events.

@@ -1,9 +1,9 @@
-//! Access where several servers share one state: somebody who is refused here may be let in by what another
-//! server has written and answered already, a token, an account or a right. So before a refusal this server
-//! sees what was written until now, and judges again.
+//! Access where several servers share one store: a caller who is refused here may be allowed by a token, an
+//! account or a right that another server has written and acknowledged already. So before it refuses, this
+//! server reads what was written until now, and decides again.
 //!
-//! What was taken away elsewhere is not asked for: that would cost each request a question to etcd. It is
-//! gone here when the watch tells it.
+//! What was revoked elsewhere is not looked up: that would cost each request a call to etcd. It is revoked
+//! here when the watch of etcd brings it.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::{
 /// How long a refusal waits for what others have written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Finds out who makes a request.
+/// Authenticates the caller.
 ///
 /// # Errors
 /// As [`AccessControl::authenticate`](crate::access::AccessControl::authenticate).
@@ -37,7 +37,7 @@ pub async fn authenticate(app: &App, credentials: &Credentials<'_>) -> Result<Au
     }
 }
 
-/// The caller as somebody else.
+/// The user that the caller impersonates.
 ///
 /// # Errors
 /// As [`AccessControl::impersonate`](crate::access::AccessControl::impersonate).

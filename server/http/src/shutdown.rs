@@ -73,9 +73,9 @@ impl Steps {
     }
 }
 
-/// The answer to a request that comes while others are finished; nothing for those that are answered to the
-/// end. The client is told to use another connection. As in the reference, it is not counted among requests
-/// that the server ends to protect itself: it does not mean load.
+/// The answer to a request that comes while others are finished; `None` for probes and metrics, which are
+/// answered to the end. The client is told to use another connection. As in the reference, it is not counted
+/// among requests that the server ends to protect itself: it does not mean load.
 pub fn refusal<P>(path: &str, connection: &Connection<P>) -> Option<Response> {
     if health::is_probe(path) || path == METRICS {
         return None;

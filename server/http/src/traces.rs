@@ -56,7 +56,7 @@ impl Tracer {
         Ok(Tracer { sampled_below: sampled_below as u64, delivery: Delivery::start(settings.collector) })
     }
 
-    /// The trace of a request that has come; nothing for one that begins none.
+    /// The trace of a request; `None` if it belongs to none and is not sampled.
     pub fn begin(&self, headers: &HeaderMap, started: Instant) -> Option<Arc<RequestTrace>> {
         match headers.get(TRACEPARENT).and_then(|header| TraceContext::parse(header.as_bytes())) {
             Some(parent) => Some(RequestTrace::of_parent(parent, state(headers), started)),

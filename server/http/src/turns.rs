@@ -1,4 +1,4 @@
-//! The turn of a request: how long it may wait for its seats, and the answer to those that do not get any.
+//! Waiting for the seats of a request: for how long, and the answer of 429 if it does not get them.
 
 mod width;
 
@@ -17,7 +17,8 @@ use orch_runtime::resource_def::Verb;
 use crate::{
     app::App,
     fairness::{
-        About, Entry, Held, MaxInFlight, Placed, Refused, Sharing, until_handed_over, until_initial_events,
+        About, Entry, MaxInFlight, Placed, Refused, SeatOrPlace, Sharing, until_handed_over,
+        until_initial_events,
     },
     limits::Peer,
     request::{
@@ -28,12 +29,13 @@ use crate::{
     timeline::Stage,
 };
 
-/// What lets a request go on.
+/// What a request got from priority and fairness.
 #[derive(Default)]
 pub struct Pass {
-    /// What it has until it is answered. Without priority and fairness, a watch needs nothing.
-    pub kept: Option<Held>,
-    /// Where it belongs, under priority and fairness.
+    /// Its seat or its place among the requests in flight, until it is answered. `None`: it counts
+    /// as neither, as a watch without priority and fairness.
+    pub kept: Option<SeatOrPlace>,
+    /// Its flow schema and priority level.
     pub placed: Option<Placed>,
 }
 
@@ -42,7 +44,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// After how many seconds a client may try again where there is no fairness.
 const RETRY_AFTER: u32 = 1;
 
-/// Waits for the turn of a request, which comes when it is known who makes it.
+/// Waits for the seats of a request whose caller is authenticated.
 ///
 /// # Errors
 /// The answer of 429 where it does not come.
@@ -68,14 +70,14 @@ pub async fn take(
     let width = width::of(app, head, placed.most_seats());
     let entered = match fairness.enter((&placed, what), arrived, width, about) {
         Entry::Runs(seat) => Ok(seat),
-        Entry::Waits(turn) => {
+        Entry::Waits(waiting) => {
             let _queued = app.metrics.in_queue(is_mutating);
-            Box::pin(turn.wait(longest_wait(app, head))).await
+            Box::pin(waiting.wait(longest_wait(app, head))).await
         }
         Entry::Refused(refused) => Err(refused),
     };
     match entered {
-        Ok(seat) => Ok(Pass { kept: Some(Held::Seat(seat)), placed: Some(placed) }),
+        Ok(seat) => Ok(Pass { kept: Some(SeatOrPlace::Seat(seat)), placed: Some(placed) }),
         Err(Refused { retry_after }) => {
             let mut response = too_many(retry_after);
             placed.mark(response.headers_mut());
@@ -86,7 +88,7 @@ pub async fn take(
 
 /// Answers a request in its turn. One that has to wait for something can be looked at meanwhile.
 pub async fn in_sight(
-    kept: &mut Option<Held>,
+    kept: &mut Option<SeatOrPlace>,
     placed: Option<&Placed>,
     caller: &Authenticated,
     head: RequestHead<'_>,
@@ -95,7 +97,7 @@ pub async fn in_sight(
     poll_fn(|context| {
         let polled = answer.as_mut().poll(context);
         if polled.is_pending()
-            && let (Some(Held::Seat(seat)), Some(placed)) = (&mut *kept, placed)
+            && let (Some(SeatOrPlace::Seat(seat)), Some(placed)) = (&mut *kept, placed)
         {
             seat.list(|| about(placed, caller.user(), head));
         }
@@ -117,13 +119,13 @@ fn plainly(limits: &MaxInFlight, user: &UserInfo, is_mutating: bool) -> Result<P
     match limits.enter(is_mutating) {
         // Who may do everything can still look after a server that is full.
         None if !user.in_group(GROUP_MASTERS) => Err(Box::new(too_many(RETRY_AFTER))),
-        place => Ok(Pass { kept: place.map(Held::Place), placed: None }),
+        place => Ok(Pass { kept: place.map(SeatOrPlace::Place), placed: None }),
     }
 }
 
 /// The answer, which says where its request belonged, and keeps what that has until it is handed over.
 pub fn answered(
-    kept: Option<Held>,
+    kept: Option<SeatOrPlace>,
     placed: Option<&Placed>,
     head: RequestHead<'_>,
     mut response: Response,
@@ -147,7 +149,7 @@ fn longest_wait(app: &App, head: RequestHead<'_>) -> Duration {
     (deadline / 4).min(LONGEST_WAIT)
 }
 
-/// What a request is about, for those who look.
+/// What a request is about, for the dumps of `/debug/api_priority_and_fairness`.
 fn about(placed: &Placed, user: &UserInfo, head: RequestHead<'_>) -> About {
     let (names, path) = (&head.info.names, head.parts.uri.path());
     About::new([
@@ -163,7 +165,7 @@ fn about(placed: &Placed, user: &UserInfo, head: RequestHead<'_>) -> About {
     ])
 }
 
-/// What is asked for, as flow schemas look at it.
+/// Verb and target, for the match of flow schemas.
 fn asked<'a>(names: &'a Names<'_>, path: &'a str) -> What<'a> {
     let target = if names.is_resource {
         Target::Resource {

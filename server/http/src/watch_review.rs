@@ -1,10 +1,10 @@
-//! Judges open watches again, and ends those that their callers may not have any more.
+//! Authenticates and authorizes the callers of open watches again, and ends watches that are refused.
 //!
-//! A request is judged when it begins, and a watch goes on for up to an hour. So what its judgement takes is
-//! kept: the credential, the headers about identity and the URI. With these it is judged again, as if it came
-//! now. A watch whose credential is refused, whose caller may not impersonate or not watch any more, ends
-//! like one whose time is over; the client asks again and is told why. What cannot be found out, because
-//! another server does not answer, ends nothing.
+//! Requests are checked when they begin, and a watch goes on for up to an hour. So what the checks need is
+//! kept: the credential, the headers about identity and the URI. With these it is checked again, as if it
+//! came now. A watch whose credential is refused, whose caller may not impersonate or not watch any more,
+//! ends like one whose time is over; the client asks again and is told why. Where it cannot be decided,
+//! because another server does not answer, the watch goes on.
 //!
 //! When: within about a second after authentication was read anew, or an account, what its tokens are bound
 //! to, a role or a binding was written; all others, such as an expiry or a changed file of authorizers,
@@ -38,7 +38,7 @@ use tokio::{
 };
 
 use crate::{
-    access::Standing,
+    access::Review,
     app::App,
     open_watches::OpenWatch,
     request::{identity_headers::View, impersonation, info::RequestInfo, query::Query},
@@ -173,33 +173,33 @@ async fn judge(app: &App, watch: &OpenWatch, callers: &Callers, round: u64) {
 async fn may_go_on(app: &App, watch: &OpenWatch, callers: &Callers) -> bool {
     let headers: HeaderMap = watch.headers.iter().cloned().collect();
     let sender = match sender(app, watch, &headers, callers).await {
-        Standing::Stands(sender) => sender,
-        Standing::Lost => return false,
-        Standing::Unknown => return true,
+        Review::Allowed(sender) => sender,
+        Review::Refused => return false,
+        Review::Undecided => return true,
     };
     let (path, query) = watch.path_and_query();
     let query = Query::parse(query);
     let info = RequestInfo::parse(app.core.catalog(), &Method::GET, path, &query);
     // Headers that made sense do so still.
     let Ok(wanted) = impersonation::wanted(&headers, String::new) else { return false };
-    !matches!(app.access.stands(sender, wanted, &info.names, path, &query).await, Standing::Lost)
+    !matches!(app.access.review(sender, wanted, &info.names, path, &query).await, Review::Refused)
 }
 
-/// Whose credential it is now. One credential is looked at once in a round, unless a proxy may name users.
-/// Whether somebody may be without one can depend on the path.
+/// Authenticates the caller of a watch again. One credential is judged once in a round, unless a proxy may name
+/// users. Whether a request needs no credential can depend on its path.
 async fn sender(
     app: &App,
     watch: &OpenWatch,
     headers: &HeaderMap,
     callers: &Callers,
-) -> Standing<Authenticated> {
+) -> Review<Authenticated> {
     let certificates = &watch.connection.peer().certificates;
     let by = if certificates.is_empty() { 0 } else { Arc::as_ptr(&watch.connection).addr() };
     let key = (by, watch.authorization.clone());
     let has_credential = by != 0 || watch.authorization.is_some();
     let is_shared = has_credential && (headers.is_empty() || by == 0);
     if is_shared && let Some(known) = lock(callers).get(&key) {
-        return known.clone().map_or(Standing::Lost, Standing::Stands);
+        return known.clone().map_or(Review::Refused, Review::Allowed);
     }
     let view = View(headers);
     let credentials = Credentials::new(certificates, watch.authorization.as_deref(), SystemTime::now())
@@ -208,9 +208,9 @@ async fn sender(
     let found = app.access.identify(&credentials).await;
     if is_shared {
         match &found {
-            Standing::Stands(caller) => drop(lock(callers).insert(key, Some(caller.clone()))),
-            Standing::Lost => drop(lock(callers).insert(key, None)),
-            Standing::Unknown => {}
+            Review::Allowed(caller) => drop(lock(callers).insert(key, Some(caller.clone()))),
+            Review::Refused => drop(lock(callers).insert(key, None)),
+            Review::Undecided => {}
         }
     }
     found

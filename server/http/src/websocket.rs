@@ -4,7 +4,7 @@
 //! only it does not go out as the body of an HTTP answer. What ends the body ends the WebSocket, and the
 //! other way round: its seat, its shares and its counts are free when the client closes.
 //!
-//! A client has nothing to say here but "ping" and "close". Other messages are ignored, up to a size.
+//! Of a client's frames only ping and close have a meaning. Messages are ignored, up to a size.
 //! Reading what a client sends, with all that can be wrong there, and answering it is for the library
 //! ([`hearing`]). Events do not go through it: it would copy each one for each client, and keep the room of
 //! the largest one ([`sending`]).
@@ -78,7 +78,7 @@ pub fn take_over(connection: &Connection<Peer>, response: &mut Response) {
     }
 }
 
-/// Sends events until there are no more, or the client has enough.
+/// Sends events until there are no more, or the client closes.
 async fn serve(stream: ClientStream, mut events: Body, messages: Messages) {
     let mut socket = WebSocket { stream, hearing: Hearing::new(), sending: Sending::new(messages) };
     let end = poll_fn(|context| socket.poll(&mut events, context)).await;
@@ -111,7 +111,7 @@ impl WebSocket {
         }
     }
 
-    /// Hears what the client says next; how it ends where that is the end.
+    /// Reads the next frames of the client. Returns how the WebSocket ends, if they end it.
     fn poll_hear(&mut self, context: &mut Context<'_>) -> Poll<Option<End>> {
         let mut bytes = [0; READ_BYTES];
         let mut buffer = ReadBuf::new(&mut bytes);
@@ -124,7 +124,7 @@ impl WebSocket {
         Poll::Ready(end)
     }
 
-    /// Takes events, as many as go out together; how it ends where there are no more.
+    /// Takes as many events as are sent together. Returns how the WebSocket ends, if there are no more.
     fn poll_take(&mut self, events: &mut Body, context: &mut Context<'_>) -> Poll<Option<End>> {
         let mut has_taken = false;
         while !self.sending.is_full() {

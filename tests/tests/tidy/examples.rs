@@ -19,6 +19,7 @@ struct Example {
 const RUN_BY: &[(&str, &str, &str, &str)] = &[
     ("ARCHITECTURE.md", "", "", "(it is a drawing; tests/tests/tidy/arrows.rs has its arrows)"),
     ("CONTRIBUTING.md", "rust", "//! One token", "=server/auth/src/authenticator/recipe.rs"),
+    ("CONTRIBUTING.md", "rust", "    let fixed", "=server/auth/src/authentication/tests.rs"),
     (
         "CONTRIBUTING.md",
         "rust",

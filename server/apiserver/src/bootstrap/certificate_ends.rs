@@ -21,11 +21,11 @@ pub struct End {
     pub time: SystemTime,
 }
 
-/// What is told about ends.
+/// The metric of ends, and the warnings in the log.
 pub struct CertificateEnds(GaugeVec);
 
 impl CertificateEnds {
-    /// Nothing is told yet.
+    /// The metric without values.
     pub fn new() -> Self {
         let help = "When a certificate ends, in seconds since 1970; of several, the first.";
         let options = Opts::new("apiserver_certificate_expiration_timestamp_seconds", help);
@@ -58,7 +58,7 @@ impl CertificateEnds {
     }
 }
 
-/// When the first certificate of a PEM text ends; nothing where there is none.
+/// When the first certificate of a PEM text ends; `None` if it has no certificate.
 pub fn first_end(pem: &[u8]) -> Option<SystemTime> {
     let certificates = CertificateDer::pem_slice_iter(pem).filter_map(Result::ok);
     let ends = certificates.filter_map(|certificate| {

@@ -52,7 +52,7 @@ impl ClientCertificates {
         }
     }
 
-    /// When those end that are shown now. A file that is wrong is told of by whoever uses it.
+    /// When the certificates end that are shown now. A file with errors is reported where it is used.
     pub fn ends(&self) -> Vec<End> {
         let read = |file: &PathBuf| authorization_file::read(file, self.vocabulary).ok();
         let authorizers = self.authorizers.as_ref().and_then(read).unwrap_or_default();

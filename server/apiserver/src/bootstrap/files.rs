@@ -102,7 +102,7 @@ pub fn lock(directory: &Path) -> Result<File, StartError> {
 }
 
 /// Gives the files that root has made in a data directory of another user to that user, whose server could
-/// not read them. Files of a database and locks only; in what else is there, root has made nothing.
+/// not read them. Files of a database and locks only: root makes no others.
 pub fn give_to_owner(directory: &Path) -> Result<(), StartError> {
     let owner = match std::fs::metadata(directory) {
         Ok(metadata) if metadata.uid() != 0 && user() == Some(0) => (metadata.uid(), metadata.gid()),
@@ -158,7 +158,7 @@ fn close_to_others(path: &Path) -> io::Result<()> {
     std::fs::set_permissions(path, Permissions::from_mode(PRIVATE))
 }
 
-/// The content of a text file, or nothing where there is no such file.
+/// The content of a text file; `None` if there is no such file.
 pub fn read(path: &Path) -> Result<Option<String>, StartError> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),

@@ -53,8 +53,9 @@ enum Entry {
     Flush(SyncSender<()>),
 }
 
-/// Levels that name a span, with what makes them work for spans of every level: the library looks at those
-/// below the levels that are asked for only where a value in a span is asked for. No span has this one.
+/// Works around tracing-subscriber: a directive with a span but no field never enables levels below the
+/// global one. A directive with a field that no span has (`[nothing{is=1}]=trace`) makes the filter look at
+/// all levels.
 fn with_spans(filter: &str) -> Cow<'_, str> {
     if filter.contains('[') { format!("{filter},[nothing{{is=1}}]=trace").into() } else { filter.into() }
 }

@@ -71,8 +71,8 @@ pub fn etcd_fault(error: &StoreError) -> StartError {
     }
 }
 
-/// The same for a subcommand that has changed nothing yet. Nothing starts it again by itself, so every cause
-/// is told like a mistake, with the flag to look at.
+/// The same for a subcommand that has changed nothing yet. No service manager starts it again, so every cause
+/// is reported as an error of the configuration, with the flag to look at.
 pub fn etcd_refusal(error: &StoreError) -> StartError {
     let flag = match error {
         StoreError::WrongVocabulary { .. } => "--vocabulary",

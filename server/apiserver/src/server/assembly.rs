@@ -96,7 +96,7 @@ impl Server {
         let Prepared { authentication, tokens, continue_key, tls, sources, site, .. } = prepared;
         let (tls, storage) = (Arc::new(ArcSwap::new(tls)), objects.storage().clone());
 
-        // Those that need nobody else first.
+        // Those that call no other server come first.
         lasting.methods.splice(..0, self.authenticators_over_objects(&objects, &tokens));
         let rbac = Arc::new(policies::rbac(&objects));
         let modes = self.modes(authorizers, &objects, &rbac)?;

@@ -26,7 +26,7 @@ pub(crate) struct Parts {
     /// Where other servers may have the same store: which of them this is.
     pub replica: Option<Replica>,
     pub controllers: Runner,
-    /// Reads certificates and tokens again when their files change, and ends watches.
+    /// Follows the files that are read again while the server runs, and reviews open watches.
     pub following: Pin<Box<dyn Future<Output = ()> + Send>>,
     /// Probes wait for it.
     pub informers: Hook,

@@ -146,7 +146,7 @@ impl Log {
         self.queue.flush().await;
     }
 
-    /// Opens the file anew, which somebody may have moved away. What waits is written first.
+    /// Opens the file anew, in case it was moved away. Lines in the queue are written first.
     pub(super) async fn reopen(&self) {
         self.is_left.store(true, Ordering::Relaxed);
         self.queue.flush().await;
@@ -171,7 +171,7 @@ impl Log {
         false
     }
 
-    /// The line of an event; nothing where it is too large.
+    /// The line of an event; `None` if it is too large.
     fn line(&self, event: &Event) -> Option<Vec<u8>> {
         let Settings { format, truncation, api_version, .. } = &self.settings;
         let text = |event: &Event| match format {

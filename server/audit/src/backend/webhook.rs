@@ -54,7 +54,7 @@ pub struct Settings {
     pub max_batch_bytes: usize,
     /// How long an event waits for others.
     pub max_wait: Duration,
-    /// How often lists are sent; as often as possible where it is nothing.
+    /// The limit of lists a second; `None`: no limit.
     pub throttle: Option<Throttle>,
     /// The first pause before another attempt.
     pub initial_backoff: Duration,
@@ -201,7 +201,7 @@ impl std::fmt::Debug for Sender {
 }
 
 impl Sender {
-    /// The text of an event; nothing where it is too large.
+    /// The text of an event; `None` if it is too large.
     fn text(&self, event: &Event) -> Option<Vec<u8>> {
         Truncation::fit(self.settings.truncation.as_ref(), event, Event::text, &self.counters)
     }

@@ -31,7 +31,7 @@ pub(super) fn line(event: &Event) -> Vec<u8> {
     .into_bytes()
 }
 
-/// `"a","b"`; nothing where there are none.
+/// `"a","b"`; `None` without groups.
 fn groups(user: &UserInfo) -> Option<String> {
     let quoted: Vec<String> = user.groups.iter().map(|group| format!("{group:?}")).collect();
     (!quoted.is_empty()).then(|| quoted.join(","))

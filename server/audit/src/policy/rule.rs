@@ -24,7 +24,7 @@ pub struct Rule {
     pub non_resource_urls: Vec<String>,
     /// Stages at which nothing is recorded, besides those of the policy.
     pub omitted: Stages,
-    /// Whether managed fields are left out; the policy decides where this is nothing.
+    /// Whether managed fields are left out; `None`: as the policy says.
     pub omits_managed_fields: Option<bool>,
 }
 

@@ -1,6 +1,6 @@
 //! Tests of several methods together.
 
-use std::sync::Arc;
+use std::{iter::empty, sync::Arc};
 
 use orch_runtime::vocabulary::{EXAMPLE, Vocabulary};
 use rustls_pki_types::CertificateDer;
@@ -89,10 +89,26 @@ async fn an_invalid_credential_is_never_anonymous_and_any_valid_one_will_do() {
     }
 }
 
+/// The field that CONTRIBUTING.md adds to [`AuthenticationConfig`].
+struct WithFixedToken {
+    fixed_token: Option<String>,
+}
+
+/// The lines that CONTRIBUTING.md adds to `read_files`, which has methods for the others.
+fn read_files(config: &WithFixedToken) -> Vec<Result<Arc<dyn Authenticator>, AuthError>> {
+    let (proxy, certificates, tokens) = (empty(), empty(), empty());
+    let fixed = config.fixed_token.iter().map(|token| {
+        let method = FixedTokenAuthenticator::new(token.clone());
+        Ok(Arc::new(method) as Arc<dyn Authenticator>)
+    });
+    proxy.chain(certificates).chain(tokens).chain(fixed).collect()
+}
+
 /// What CONTRIBUTING.md shows, as the only method.
 #[tokio::test]
 async fn the_example_of_an_authenticator_knows_its_token() {
-    let methods: Vec<Box<dyn Authenticator>> = vec![Box::new(FixedTokenAuthenticator::new("fixed".into()))];
+    let methods = read_files(&WithFixedToken { fixed_token: Some("fixed".to_owned()) });
+    let method = methods[0].as_ref().unwrap();
     let peer = PeerCertificates::default();
     for (header, expected) in [
         (Some("Bearer fixed"), Some("fixed-token: example [\"system:authenticated\"]")),
@@ -100,7 +116,7 @@ async fn the_example_of_an_authenticator_knows_its_token() {
         (None, None),
     ] {
         let credentials = Credentials::new(&peer, header.map(str::as_bytes), now());
-        let caller = methods[0].authenticate(&credentials).resolve().await.unwrap();
+        let caller = method.authenticate(&credentials).resolve().await.unwrap();
         assert_eq!(caller.map(|caller| describe(Ok(caller))).as_deref(), expected, "{header:?}");
     }
 }

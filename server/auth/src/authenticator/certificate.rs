@@ -29,7 +29,7 @@ use crate::{
     answer::Answer,
     authenticator::{Authenticated, Authenticator, Credentials},
     error::AuthError,
-    user::UserInfo,
+    user::{UserInfo, credential_id_key},
 };
 
 /// The attribute of a subject that is the user's uid. Certificates of other authorities have it too, so it is
@@ -47,8 +47,7 @@ impl CertificateAuthenticator {
     /// Trusts every certificate in the PEM files. `vocabulary` names the extra attribute that identifies the
     /// certificate.
     pub fn from_files(files: &[PathBuf], vocabulary: &Vocabulary) -> Result<Self, AuthError> {
-        let credential_id_key = format!("authentication.{}/credential-id", vocabulary.label_domain);
-        Ok(Self { anchors: read_anchors(files)?, credential_id_key })
+        Ok(Self { anchors: read_anchors(files)?, credential_id_key: credential_id_key(vocabulary) })
     }
 
     fn identify(&self, peer: &PeerCertificates, now: UnixTime) -> Result<Option<Authenticated>, AuthError> {

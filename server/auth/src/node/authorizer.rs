@@ -241,8 +241,8 @@ impl NodeAuthorizer {
 }
 
 impl Followed {
-    /// The graph with everything that has happened so far. The news are taken while it is locked: whoever
-    /// finds none any more waits for them at the lock.
+    /// The graph with all changes so far. They are applied under its lock: a decision that finds none left
+    /// waits for that lock.
     fn graph(&self) -> RwLockReadGuard<'_, Graph> {
         if self.source.has_news() {
             let mut graph = self.graph.write().unwrap_or_else(PoisonError::into_inner);

@@ -6,12 +6,12 @@ use orch_runtime::vocabulary::Vocabulary;
 
 use super::{
     distributed::Distributed,
-    issuer::{self, Issuer},
+    issuer::Issuer,
     mapping::{Mapping, Source},
     provider::{Place, Provider},
     rules::ClaimRule,
 };
-use crate::{error::AuthError, jwt::algorithm::Algorithm};
+use crate::{error::AuthError, jwt::algorithm::Algorithm, user::credential_id_key};
 
 /// What the flags say, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl OidcConfig {
                 extra: Vec::new(),
             },
             user_rules: Vec::new(),
-            credential_id_key: issuer::credential_id_key(vocabulary),
+            credential_id_key: credential_id_key(vocabulary),
             distributed: Distributed::default(),
         })
     }

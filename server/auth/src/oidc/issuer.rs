@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use orch_runtime::vocabulary::Vocabulary;
 use serde_json::{Map, Value};
 
 use super::{
@@ -87,11 +86,6 @@ impl Issuer {
         rules::check_user(&self.user_rules, &user)?;
         Ok(user)
     }
-}
-
-/// The extra attribute of users that names their credential.
-pub fn credential_id_key(vocabulary: &Vocabulary) -> String {
-    format!("authentication.{}/credential-id", vocabulary.label_domain)
 }
 
 /// Issuers by their names.

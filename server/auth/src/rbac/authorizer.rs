@@ -1,9 +1,8 @@
 //! The mode `RBAC`: decides by the roles and bindings that are stored.
 //!
-//! The index follows them when somebody asks. Before each decision the source is asked whether there is news,
-//! which takes no lock; what there is, is read before the decision. So a change is in force when the answer
-//! to its write has been given. The index is locked for decisions, which are short; whoever needs many rules
-//! takes shares of them and works on these.
+//! The index follows them before each decision: the source says, without a lock, whether there are changes,
+//! and these are applied first. So a change is in force when its write has been answered. The index is locked
+//! for decisions, which are short; what needs many rules takes a snapshot of them.
 
 use std::{
     collections::HashSet,
@@ -57,8 +56,8 @@ pub struct Rbac {
 }
 
 impl Rbac {
-    /// Decides by what the source tells; `all` is what there is at the beginning. `group` is the API group of
-    /// roles in messages.
+    /// Decides by the roles and bindings in `all`, and the changes that the source brings. `group` is the API
+    /// group of roles in messages.
     pub fn new(group: &str, all: Vec<Change>, source: Box<dyn PolicySource>) -> Self {
         Rbac { source, group: group.to_owned(), index: RwLock::new(index_of(group, all)) }
     }
@@ -96,8 +95,8 @@ impl Rbac {
         granted(user, &coverage::missing(&rules, wanted).await, &problems)
     }
 
-    /// The rules of a user who writes objects of the resource `written`, and what is told of roles that could
-    /// not be found.
+    /// The rules of a user who writes objects of the resource `written`, and the messages about missing
+    /// roles.
     fn held(&self, user: &UserInfo, namespace: &str, written: &str) -> (SharedRules, Vec<String>) {
         let index = self.index();
         (index.rules_of(user, namespace), index.missing_for(user, namespace, written))
@@ -116,7 +115,7 @@ impl Rbac {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The news are taken while the index is locked: whoever finds none any more waits for them at the lock.
+    /// Applies the changes under the lock of the index: a decision that finds none left waits for that lock.
     fn catch_up(&self) {
         let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
         if !self.source.has_news() {

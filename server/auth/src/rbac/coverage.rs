@@ -1,4 +1,4 @@
-//! Whether the rules that somebody has include the rules that they want to give away.
+//! Checks of escalation: whether the rules of a user cover the rules that they want to grant.
 //!
 //! A rule is taken apart into the smallest permissions (one verb, one group, one resource, one name), and
 //! each must be in some rule of the owner. The owner may have any number of long roles, so nothing is made of

@@ -20,7 +20,7 @@ pub(super) struct Grants {
 pub(super) struct Grant {
     pub(super) binding: Arc<str>,
     pub(super) role: RoleId,
-    /// What a request is told that is allowed by it.
+    /// The reason of a decision that it allows.
     pub(super) reason: Arc<str>,
 }
 

@@ -29,7 +29,7 @@ use crate::{
 /// second. Those of further groups are looked up again.
 const REMEMBERED: usize = 16;
 
-/// How many missing roles are told of. Who deletes roles and leaves bindings could make long texts of them.
+/// How many missing roles a message names: bindings whose roles are deleted would make it long.
 const MISSING_SHOWN: usize = 32;
 
 /// See the module.
@@ -174,8 +174,8 @@ impl Index {
         self.missing_roles(user, namespace).into_iter().map(|name| self.not_found(name)).collect()
     }
 
-    /// The same for somebody who writes objects of the resource `written`: as in the reference, which looks
-    /// for the roles in the name of that request.
+    /// The same for a user who writes objects of the resource `written`: as in the reference, whose messages
+    /// name that resource.
     pub fn missing_for(&self, user: &UserInfo, namespace: &str, written: &str) -> Vec<String> {
         let missing = self.missing_roles(user, namespace).into_iter();
         let told = missing.map(|name| format!("{written}.{} {:?} not found", self.group, name.name));
@@ -275,7 +275,7 @@ fn namespace_of<'a>(attributes: &Attributes<'a>) -> &'a str {
     }
 }
 
-/// What a request is told that is allowed by a binding.
+/// The reason of a decision that a binding allows.
 fn reason(binding: &PolicyName, role: &PolicyName, subject: &Subject) -> String {
     let binding = if binding.is_of_cluster() {
         format!("ClusterRoleBinding {:?}", binding.name)

@@ -1,4 +1,4 @@
-//! The smallest permissions of rules, and those of them that somebody lacks.
+//! The smallest permissions of rules, and those of them that a user lacks.
 //!
 //! A role of a few hundred bytes has any number of them. So nothing is copied: they borrow the texts of the
 //! rule, and only as many are kept as a long message shows.
@@ -43,7 +43,7 @@ pub enum Permission<'w> {
     },
 }
 
-/// What somebody lacks.
+/// The permissions that a user lacks.
 #[derive(Debug, Default)]
 pub struct Missing<'w> {
     /// In the order of the rules.

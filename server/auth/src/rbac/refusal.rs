@@ -1,4 +1,4 @@
-//! The message to somebody who gives away what they do not have.
+//! The message to a user who grants permissions that they do not have.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},

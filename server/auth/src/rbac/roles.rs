@@ -32,7 +32,7 @@ pub(super) struct Roles {
 #[derive(Default)]
 struct Slot {
     name: PolicyName,
-    /// Nothing while the role is missing.
+    /// `None` while the role is missing.
     role: Option<Stored>,
     /// How many bindings refer to it.
     bindings: usize,

@@ -29,7 +29,7 @@ pub(super) struct RuleSet {
     lookup: Option<Lookup>,
 }
 
-/// The rules of several roles, as they were when somebody asked.
+/// A snapshot of the rules of several roles.
 #[derive(Clone, Default)]
 pub struct SharedRules(pub(super) Vec<Arc<RuleSet>>);
 

@@ -62,7 +62,7 @@ impl<W> Queue<W> {
         self.less_work(left)
     }
 
-    /// Nothing begins before it came: a queue that uses less than its part saves nothing up.
+    /// No request begins before it arrived: a queue that used less than its share does not get more later.
     pub(super) fn bound_next_start(&mut self) {
         if let Some(first) = self.waiting.front() {
             self.next_start = self.next_start.max(first.arrived_virtually);

@@ -1,7 +1,7 @@
 //! `/livez`, `/readyz` and `/healthz`: named checks that run when a probe asks.
 //!
-//! Parts of the server register their checks at start. A probe answers `ok`, or one line per check where the
-//! client asks for that or something fails. Only the path of a single check shows the reason of a failure; it
+//! Parts of the server register their checks at start. A probe answers `ok`, or one line per check with
+//! `?verbose` or where a check fails. Only the path of a single check shows the reason of a failure; it
 //! is authorized separately.
 
 use std::{

@@ -117,7 +117,7 @@ impl OpenApi {
         let found = self.find(request.uri.path())?;
         let offered: &[&str] = match found {
             Found::V2 => &V2_BINARY,
-            // The index is for those who ask for documents in protobuf too. It has one form only.
+            // Requests for the index may accept protobuf, as those for documents do. It has one form only.
             Found::Document(_) | Found::Index => &V3_BINARY,
         };
         let Some(accepted) = accepted(&request.headers, offered) else {

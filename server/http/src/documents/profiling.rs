@@ -1,16 +1,14 @@
 //! `/debug/pprof`: what the process does and holds, as text for people. `--profiling=false` turns it off.
 //!
 //! The paths are those of the reference where they have a meaning for a program that is not Go. CPU profiles
-//! and traces are taken from outside, with `perf`: to take them inside needs signal handlers, and a crate for
-//! them that is larger than what it is good for.
+//! and traces are taken from outside, with `perf`: to take them inside needs signal handlers, and a crate
+//! whose size is not worth it.
 
 use std::{cmp::Reverse, fmt::Write as _, fs, path::Path};
 
-use axum::response::{IntoResponse, Response};
-use http::header;
 use tokio::runtime::Handle;
 
-/// What is asked for below `/debug/pprof/`, what it is, and what makes it.
+/// Name below `/debug/pprof/`, description, function that writes it.
 type Profile = (&'static str, &'static str, fn() -> String);
 
 const PROFILES: &[Profile] = &[
@@ -24,27 +22,21 @@ const PROFILES: &[Profile] = &[
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// The list of profiles.
-pub fn index() -> Response {
+pub fn index() -> String {
     let mut text = String::from("/debug/pprof/\n\n");
     for (name, what, _) in PROFILES {
         let _ = writeln!(text, "{name:<12}{what}");
     }
     let pid = std::process::id();
     let _ = writeln!(text, "\nProfiles of the processor's time are taken with: perf record -g -p {pid}");
-    shown(text)
+    text
 }
 
-/// One of them, by its path below `/debug/pprof/`.
-pub fn profile(path: &str) -> Option<Response> {
+/// What writes one of them, by its path below `/debug/pprof/`.
+pub fn profile(path: &str) -> Option<fn() -> String> {
     let name = path.strip_prefix("/debug/pprof/")?;
     let (.., make) = PROFILES.iter().find(|(known, ..)| *known == name)?;
-    Some(shown(make()))
-}
-
-fn shown(text: String) -> Response {
-    let headers =
-        [(header::CONTENT_TYPE, "text/plain; charset=utf-8"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
-    (headers, text).into_response()
+    Some(*make)
 }
 
 fn command_line() -> String {

@@ -20,9 +20,9 @@ pub struct StaticDocument {
     content_type: HeaderValue,
     digest: String,
     entity_tag: HeaderValue,
-    /// Since when it is as it is, in seconds since 1970, where clients are told.
+    /// The time of `Last-Modified`, in seconds since 1970, if the answer has that header.
     modified: Option<i64>,
-    /// The bytes compressed; made when somebody first asks for them.
+    /// The bytes compressed, which is done at the first request for them.
     compressed: OnceLock<Bytes>,
 }
 

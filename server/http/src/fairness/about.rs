@@ -1,4 +1,4 @@
-//! What a request is about, for those who look at it.
+//! What a request is about, for the dumps of `/debug/api_priority_and_fairness`.
 
 /// See the module. The texts are in one allocation, because each write makes them.
 #[derive(Clone, Debug, Default)]

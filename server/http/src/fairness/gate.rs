@@ -22,7 +22,7 @@ use orch_flow::{
 use tokio::sync::oneshot;
 
 pub use self::{
-    seat::{Seat, Turn},
+    seat::{Seat, Waiting},
     view::{GateView, RequestView},
 };
 
@@ -60,7 +60,7 @@ struct Waiter {
     about: About,
 }
 
-/// A request that runs, for those who look.
+/// A request that runs, for the dumps.
 struct Listed {
     queue: Option<u32>,
     tally: usize,
@@ -75,7 +75,7 @@ pub enum Entry {
     /// It runs.
     Runs(Seat),
     /// It waits.
-    Waits(Turn),
+    Waits(Waiting),
     /// It is refused.
     Refused(Refused),
 }
@@ -196,7 +196,7 @@ impl Gate {
                 inner.start_next(now);
                 let started = started.expect("a request that waits has a waiter");
                 let (gate, is_over) = (gate(), false);
-                Entry::Waits(Turn { gate, ticket, started, tally, width, arrived: now, is_over })
+                Entry::Waits(Waiting { gate, ticket, started, tally, width, arrived: now, is_over })
             }
             Arrival::Refused(refusal) => {
                 let reason = match refusal {

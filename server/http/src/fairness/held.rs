@@ -2,8 +2,8 @@
 //!
 //! Making a long answer is work like any other, so it keeps its seat until its last piece is taken. A client
 //! that reads slowly would keep it for as long as it likes; so after [`LONGEST`] the seat is free, and the
-//! answer goes on without one. A watch keeps its seat until the objects that exist have been told. Without
-//! priority and fairness, the same holds for the place of a request among those that are in flight.
+//! answer goes on without one. A watch keeps its seat until its initial events are sent, or for [`LONGEST`].
+//! Without priority and fairness, the same holds for the place of a request among those that are in flight.
 
 use std::{
     pin::Pin,
@@ -24,8 +24,8 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// Answers of so many bytes are handed over in one piece.
 const ONE_PIECE: u64 = 32 * 1024;
 
-/// What a request has while it is answered, until this is dropped.
-pub enum Held {
+/// What a request occupies while it is answered, until this is dropped.
+pub enum SeatOrPlace {
     /// A seat.
     Seat(Seat),
     /// A place among those that are in flight.
@@ -35,33 +35,33 @@ pub enum Held {
 /// A body and what it keeps.
 struct SeatedBody {
     body: Body,
-    /// None when it was let go here.
-    held: Option<Arc<Mutex<Option<Held>>>>,
-    /// Whether that is free as soon as the body has nothing to give.
+    /// `None` after it was given back here.
+    held: Option<Arc<Mutex<Option<SeatOrPlace>>>>,
+    /// Whether the seat is given back when the body is first pending: a watch after its initial events.
     until_it_waits: bool,
     end: AbortHandle,
 }
 
-impl Held {
+impl SeatOrPlace {
     /// Gives it back at a time that is known.
     fn end(self, now: Instant) {
         match self {
-            Held::Seat(seat) => seat.end(now),
-            Held::Place(place) => drop(place),
+            SeatOrPlace::Seat(seat) => seat.end(now),
+            SeatOrPlace::Place(place) => drop(place),
         }
     }
 
-    /// That of a watch, which is counted apart.
+    /// The seat of a watch, which is counted apart.
     fn of_watch(self) -> Self {
         match self {
-            Held::Seat(seat) => Held::Seat(seat.of_watch()),
-            Held::Place(_) => self,
+            SeatOrPlace::Seat(seat) => SeatOrPlace::Seat(seat.of_watch()),
+            SeatOrPlace::Place(_) => self,
         }
     }
 }
 
 /// The same answer, which is made `now`, with what its request has until it is handed over.
-pub fn until_handed_over(response: Response, held: Held, now: Instant) -> Response {
+pub fn until_handed_over(response: Response, held: SeatOrPlace, now: Instant) -> Response {
     if response.body().size_hint().exact().is_some_and(|length| length <= ONE_PIECE) {
         held.end(now);
         return response;
@@ -69,12 +69,12 @@ pub fn until_handed_over(response: Response, held: Held, now: Instant) -> Respon
     response.map(|body| holding(body, held, false))
 }
 
-/// The same watch, with what its request has until the events that are known have been told.
-pub fn until_initial_events(response: Response, held: Held) -> Response {
+/// The same watch, with what its request has until its initial events are sent, or for [`LONGEST`].
+pub fn until_initial_events(response: Response, held: SeatOrPlace) -> Response {
     response.map(|body| holding(body, held.of_watch(), true))
 }
 
-fn holding(body: Body, held: Held, until_it_waits: bool) -> Body {
+fn holding(body: Body, held: SeatOrPlace, until_it_waits: bool) -> Body {
     let held = Arc::new(Mutex::new(Some(held)));
     let shared = Arc::downgrade(&held);
     let end = tokio::spawn(async move {
@@ -86,7 +86,7 @@ fn holding(body: Body, held: Held, until_it_waits: bool) -> Body {
     Body::new(SeatedBody { body, held: Some(held), until_it_waits, end: end.abort_handle() })
 }
 
-fn free(held: &Mutex<Option<Held>>) {
+fn free(held: &Mutex<Option<SeatOrPlace>>) {
     drop(held.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 

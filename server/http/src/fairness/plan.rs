@@ -1,4 +1,4 @@
-//! Where each request belongs, made anew whenever a priority level or a flow schema changes.
+//! Flow schemas with their levels, computed anew whenever a flow schema or a priority level changes.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What is remembered of the users of a connection, so that most requests find their place without a search.
+//! A cache for the users of a connection, so that most requests find flow schema and level without a search.
 
 use std::{
     borrow::Cow,
@@ -49,7 +49,7 @@ struct Known {
     of_namespace: Mutex<Option<(String, Hand)>>,
 }
 
-/// Where a request belongs. It is small: a request carries it until its answer.
+/// The flow schema and the level of a request. It is small: a request carries it until its answer.
 pub struct Placed {
     remembered: Arc<Remembered>,
     schema: u32,
@@ -121,10 +121,12 @@ impl Placed {
         self.known().head.get_or_init(|| self.head())
     }
 
-    /// Says in an answer where its request belonged. Answers that [began](Placed::headers) with that stay as
-    /// they are.
+    /// Names flow schema and level in the headers of an answer. Headers that [began](Placed::headers) with
+    /// them stay as they are.
     pub fn mark(&self, headers: &mut HeaderMap) {
         let head = self.headers();
+        // The first name tells whether the map began as `head`: it is never removed, and to remove another
+        // one moves only the last entry of a `HeaderMap`. To look the name up would take a hash of it.
         if headers.keys().next() == head.keys().next() {
             return;
         }

@@ -23,7 +23,7 @@ use orch_flow::{
 };
 use tokio::time::sleep;
 
-use super::{gate::Turn, *};
+use super::{gate::Waiting, *};
 
 /// One queue of two places.
 fn queues() -> LevelKind {
@@ -51,13 +51,13 @@ fn seat(entry: Entry) -> Seat {
     }
 }
 
-fn held(entry: Entry) -> Held {
-    Held::Seat(seat(entry))
+fn held(entry: Entry) -> SeatOrPlace {
+    SeatOrPlace::Seat(seat(entry))
 }
 
-fn turn(entry: Entry) -> Turn {
+fn waiting(entry: Entry) -> Waiting {
     match entry {
-        Entry::Waits(turn) => turn,
+        Entry::Waits(waiting) => waiting,
         _ => panic!("it waits"),
     }
 }
@@ -72,15 +72,15 @@ const LONG: Duration = Duration::from_secs(100);
 async fn who_waits_is_next_and_who_leaves_is_not() {
     let gate = level();
     let first = seat(arrive(&gate));
-    let (left, second) = (turn(arrive(&gate)), turn(arrive(&gate)));
+    let (left, second) = (waiting(arrive(&gate)), waiting(arrive(&gate)));
     assert!(matches!(arrive(&gate), Entry::Refused(Refused { retry_after: 1 })));
     drop(left);
     drop(first);
     let Ok(second) = second.wait(LONG).await else { panic!("its turn has come") };
-    let late = turn(arrive(&gate)).wait(Duration::from_secs(3)).await;
+    let late = waiting(arrive(&gate)).wait(Duration::from_secs(3)).await;
     assert!(late.is_err(), "its time is over");
     // One that leaves in the moment of its turn gives its seat back.
-    let left = turn(arrive(&gate));
+    let left = waiting(arrive(&gate));
     drop(second);
     assert_eq!((totals(&gate).running, totals(&gate).waiting), (1, 0));
     drop(left);
@@ -93,7 +93,7 @@ async fn who_waits_is_next_and_who_leaves_is_not() {
 async fn a_level_that_gets_seats_lets_requests_run() {
     let gate = level();
     let _first = seat(arrive(&gate));
-    let second = turn(arrive(&gate));
+    let second = waiting(arrive(&gate));
     gate.configure(
         LevelKind::Limited { borrowing_percent: None, queuing: None },
         Seats { nominal: 2, lowest: 2, highest: 2 },
@@ -171,7 +171,7 @@ async fn a_watch_has_a_seat_until_it_waits_for_events() {
 #[tokio::test(start_paused = true)]
 async fn a_place_in_flight_is_kept_like_a_seat() {
     let limits = MaxInFlight::new(1, 0);
-    let place = || Held::Place(limits.enter(false).expect("there is a place"));
+    let place = || SeatOrPlace::Place(limits.enter(false).expect("there is a place"));
     let mut answer = until_handed_over(endless(true), place(), Instant::now());
     answer.body_mut().frame().await.unwrap().unwrap();
     assert!(limits.enter(false).is_none(), "the answer is not handed over");

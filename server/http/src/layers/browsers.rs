@@ -1,15 +1,15 @@
-//! What browsers are told, so that they let a page read an answer of another server (CORS, the Fetch
-//! standard, section 3.3), and come back by TLS alone (RFC 6797).
+//! Headers for browsers: CORS (Fetch standard, section 3.3), so that pages of other origins may read answers,
+//! and HSTS (RFC 6797).
 //!
-//! A browser asks first, with OPTIONS and without credentials, whether a page may send what it wants to. So
-//! that question is answered before anybody is authenticated, and it says nothing of what is served.
+//! A preflight request comes with OPTIONS and without credentials. So it is answered before authentication,
+//! and its answer says nothing of what is served.
 
 use axum::{body::Body, response::Response};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header, request::Parts};
 
 use crate::{app::App, request::websocket_handshake::origin};
 
-/// What a page may send and read, as other servers of this API say it.
+/// What a page may send and read, as in the reference.
 const ALLOWED: [(HeaderName, HeaderValue); 4] = [
     (
         header::ACCESS_CONTROL_ALLOW_METHODS,
@@ -26,8 +26,7 @@ const ALLOWED: [(HeaderName, HeaderValue); 4] = [
     (header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true")),
 ];
 
-/// The answer to a browser that asks whether a page may send a request; none to any other request, and none
-/// for pages that may not.
+/// The answer to a preflight request of an origin that is allowed; `None` for any other request.
 pub(super) fn permission(app: &App, parts: &Parts) -> Option<Response> {
     if parts.method != Method::OPTIONS || allowed(app, parts).is_none() {
         return None;
@@ -37,7 +36,7 @@ pub(super) fn permission(app: &App, parts: &Parts) -> Option<Response> {
     Some(response)
 }
 
-/// Adds what browsers are told to the headers of an answer, whatever it is.
+/// Adds the headers for browsers to an answer, whatever it is.
 pub(super) fn tell(app: &App, parts: &Parts, headers: &mut HeaderMap) {
     if let Some(value) = &app.browsers.strict_transport {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, value.clone());

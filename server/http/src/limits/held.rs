@@ -1,8 +1,8 @@
 //! Answers that count for their client until they are handed over.
 //!
-//! A long answer is made while it is sent, and pins the objects that it tells of. A client that asks for many
-//! and reads none would have them all for nothing if only their heads counted. How slowly a client may read,
-//! and so how long it keeps its share, is decided by the pace of answers.
+//! A long answer is made while it is sent, and keeps its objects in memory. If requests counted only until
+//! the head of their answer, a client that starts many and reads none would stay below its limit. How slowly
+//! a client may read, and so how long it keeps its share, is decided by the pace of answers.
 
 use std::{
     pin::Pin,

@@ -24,7 +24,7 @@ const MEBIBYTE: u64 = 1024 * 1024;
 /// See the module.
 #[derive(Debug)]
 pub struct MemoryLimit {
-    /// Bytes; none where memory is not limited.
+    /// Bytes; `None`: no limit.
     limit: Option<u64>,
     began: Instant,
     /// When the memory was looked at, in nanoseconds since `began`.
@@ -101,8 +101,8 @@ fn own_memory() -> Option<u64> {
     Some(resident.saturating_sub(shared) * rustix::param::page_size() as u64)
 }
 
-/// The smallest memory limit of the control groups (cgroup v1 and v2) of this process; none where none has
-/// one. `root` is the root of the file system.
+/// The smallest memory limit of the control groups (cgroup v1 and v2) of this process, if one has a limit.
+/// `root` is the root of the file system.
 fn group_limit(root: &Path) -> Option<u64> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
     groups.lines().filter_map(|line| limit_of(root, line)).min()

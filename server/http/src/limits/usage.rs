@@ -1,4 +1,4 @@
-//! Counts of what is in use, by whom.
+//! Counts of what is in use, by address and by user.
 
 use std::{
     collections::HashMap,
@@ -11,11 +11,11 @@ use std::{
 
 use super::{SUPPLIES, Supply};
 
-/// What somebody uses, by [`Supply`].
+/// What an address or a user has in use, by [`Supply`].
 #[derive(Debug, Default)]
 pub struct Usage([AtomicUsize; SUPPLIES]);
 
-/// A part of somebody's usage, until it is dropped.
+/// A part of a usage, which is in use until this is dropped.
 #[derive(Debug)]
 pub struct Share {
     usage: Arc<Usage>,
@@ -24,14 +24,14 @@ pub struct Share {
     max: usize,
 }
 
-/// The usage of each of many: of addresses, of users. It is forgotten when nobody has it any more.
+/// The usages of all addresses, or of all users. One without shares is forgotten.
 #[derive(Debug)]
 pub struct Register<K>(Mutex<Known<K>>);
 
 #[derive(Debug)]
 struct Known<K> {
     usages: HashMap<K, Weak<Usage>>,
-    /// From this length on, those that nobody has are looked for.
+    /// From this length on, usages without shares are removed.
     sweep_at: usize,
 }
 

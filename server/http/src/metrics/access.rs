@@ -10,18 +10,18 @@ use super::{
     register, registered,
 };
 
-/// How finding out who makes a request ended.
+/// The outcome of authentication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Authentication {
-    /// Somebody.
+    /// The caller is known.
     Success,
     /// Missing or wrong credentials.
     Failure,
-    /// Nobody could find out.
+    /// It could not be decided.
     Error,
 }
 
-/// How deciding about a request ended.
+/// The outcome of authorization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Authorization {
     /// The caller may.
@@ -30,7 +30,7 @@ pub enum Authorization {
     Denied,
     /// No authorizer says that the caller may.
     NoOpinion,
-    /// Nobody could find out.
+    /// It could not be decided.
     Error,
 }
 

@@ -24,7 +24,7 @@ const HELP: &str = "Time of requests in a layer in front of their handlers.";
 pub enum Filter {
     /// Recording that a request came.
     Audit,
-    /// Finding out whether the caller may act as somebody else.
+    /// Authorizing an impersonation.
     Impersonation,
     /// Waiting for the turn of a request.
     Fairness,

@@ -9,7 +9,7 @@ use prometheus::{
     proto::MetricFamily,
 };
 
-/// Metrics whose values are read from the store when somebody asks for them.
+/// Metrics whose values are read from the store at each scrape.
 pub(super) struct HistoryMetrics {
     bytes: IntGaugeVec,
     states: IntGauge,

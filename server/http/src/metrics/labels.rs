@@ -43,10 +43,10 @@ const PATHS: &[&str] = &[
 /// Stands for every value that is on no list.
 const OTHER: &str = "other";
 
-/// What the `dryRun` parameter asks for.
+/// The value of the `dryRun` parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DryRun {
-    /// Nothing.
+    /// No value.
     #[default]
     Absent,
     /// `All`.

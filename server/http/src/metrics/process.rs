@@ -14,7 +14,7 @@ use prometheus::{
 /// Ticks of processor time in a second, as `/proc` counts them on every architecture.
 const TICKS: f64 = 100.0;
 
-/// The value of a gauge now; none where it cannot be read.
+/// The value of a gauge now; `None` if it cannot be read.
 type Read = fn() -> Option<f64>;
 
 const GAUGES: &[(&str, &str, Read)] = &[
@@ -31,7 +31,7 @@ const GAUGES: &[(&str, &str, Read)] = &[
     ("process_max_fds", "How many files and sockets it may have open.", || limit("Max open files")),
 ];
 
-/// What is read when metrics are.
+/// Metrics that are read at each scrape.
 pub(super) struct ProcessMetrics {
     started: Gauge,
     processor: Counter,

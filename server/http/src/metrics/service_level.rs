@@ -7,10 +7,13 @@ use std::collections::BTreeMap;
 use prometheus::{
     HistogramVec,
     core::{Collector, Desc},
-    proto::{Bucket, Histogram, LabelPair, Metric, MetricFamily},
+    proto::{Bucket, Histogram, LabelPair, Metric, MetricFamily, MetricType},
 };
 
-use super::labels;
+use super::{
+    families::{description, family},
+    labels,
+};
 
 const NAME: &str = "apiserver_request_sli_duration_seconds";
 const HELP: &str = "Time from the head of a request to the head of its answer.";
@@ -23,9 +26,7 @@ pub(super) struct ServiceLevel {
 
 impl ServiceLevel {
     pub(super) fn new(durations: HistogramVec) -> Self {
-        let names = labels::without_dry_run().into_iter().map(str::to_owned).collect();
-        let desc = Desc::new(NAME.to_owned(), HELP.to_owned(), names, std::collections::HashMap::new());
-        ServiceLevel { durations, desc: desc.expect("the description is well-formed") }
+        ServiceLevel { durations, desc: description(NAME, HELP, &labels::without_dry_run()) }
     }
 }
 
@@ -36,8 +37,8 @@ impl Collector for ServiceLevel {
 
     fn collect(&self) -> Vec<MetricFamily> {
         let mut sums: BTreeMap<Vec<(String, String)>, Histogram> = BTreeMap::new();
-        for family in self.durations.collect() {
-            for metric in family.get_metric() {
+        for durations in self.durations.collect() {
+            for metric in durations.get_metric() {
                 let pairs = metric.get_label().iter().filter(|pair| pair.name() != labels::DRY_RUN);
                 let key = pairs.map(|pair| (pair.name().to_owned(), pair.value().to_owned())).collect();
                 add(sums.entry(key).or_default(), metric.get_histogram());
@@ -51,11 +52,7 @@ impl Collector for ServiceLevel {
             metric.set_histogram(histogram);
             metric
         };
-        let mut family = self.durations.collect().remove(0);
-        family.set_name(NAME.to_owned());
-        family.set_help(HELP.to_owned());
-        family.set_metric(sums.into_iter().map(metric).collect());
-        vec![family]
+        vec![family(NAME, HELP, MetricType::HISTOGRAM, sums.into_iter().map(metric).collect())]
     }
 }
 

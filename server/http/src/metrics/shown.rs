@@ -1,4 +1,4 @@
-//! What other parts of the server count, and what is read when somebody reads the metrics.
+//! Metrics of other parts of the server: those that they count, and those that are read at each scrape.
 
 use std::{sync::Arc, time::Duration};
 

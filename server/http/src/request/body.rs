@@ -30,7 +30,7 @@ pub struct RequestBody {
     /// Whether the client waits for `100 Continue` (RFC 9110 section 10.1.1), which is sent when the body is
     /// first polled.
     is_held_back: bool,
-    /// What counts the bytes that are read; none where there are none.
+    /// The share that the bytes are counted in; `None` if the request has no body.
     shares: Option<BodyShares>,
 }
 

@@ -1,4 +1,4 @@
-//! Headers that say who somebody is: a proxy's, and those that nothing behind authentication needs.
+//! Headers with credentials or an identity: a proxy's, and those that nothing behind authentication needs.
 //!
 //! They are taken out of what a program's own routes get, whoever sent them: such a route must not take a
 //! header of a client for that of a proxy. A name counts in every spelling, `_` for `-` included, because

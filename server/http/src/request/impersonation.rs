@@ -1,5 +1,4 @@
-//! The headers of a request that is made as somebody else: `Impersonate-User`, `-Group`, `-Uid` and
-//! `-Extra-<key>`.
+//! The headers of impersonation: `Impersonate-User`, `-Group`, `-Uid` and `-Extra-<key>`.
 //!
 //! No header whose name begins so is ever left out: to answer such a request as one of the caller would give
 //! a caller who wants fewer rights all of their own. What makes no sense is refused.
@@ -14,12 +13,12 @@ use percent_encoding::percent_decode_str;
 /// What the names of all such headers begin with.
 const PREFIX: &str = "impersonate-";
 
-/// Whether a header asks for impersonation.
+/// Whether a header is one of impersonation.
 pub fn is_header(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
-/// Why a request cannot be made as somebody else.
+/// Why headers of impersonation are refused.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Meaningless {
     /// Something is to be impersonated without a user; as the reference tells it, in plain text.
@@ -36,8 +35,8 @@ impl From<ApiError> for Meaningless {
 
 type Result<T> = std::result::Result<T, Meaningless>;
 
-/// Who the request is to be made as, if anybody. Without such headers nothing is allocated. `group` is the
-/// API group of authentication, for messages.
+/// The user that is to be impersonated, if there is one. Without such headers nothing is allocated. `group`
+/// is the API group of authentication, for messages.
 ///
 /// # Errors
 /// [`Meaningless::NoUser`] where no user is named; 400 with several users or uids, and for headers that are

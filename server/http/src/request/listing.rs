@@ -102,8 +102,8 @@ fn start_version(query: &Query, target: &Target<'_>) -> Result<Named> {
 /// The combinations of version, match and initial events that make sense.
 ///
 /// # Errors
-/// 422 with every contradiction. `watch` is nothing for a list; for a watch, whether it can begin with the
-/// objects that exist.
+/// 422 with every contradiction. `watch` is `None` for a list, else whether the watch may begin with the
+/// existing objects.
 fn check_versions(
     query: &Query,
     vocabulary: &Vocabulary,

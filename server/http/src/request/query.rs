@@ -78,7 +78,7 @@ impl Query {
         }
     }
 
-    /// `timeout`: how long the client waits for the answer; nothing where it does not say, or says 0 or less.
+    /// `timeout`: how long the client waits for the answer; `None` if it is absent, or 0 or less.
     ///
     /// # Errors
     /// 400 where it is not a duration.

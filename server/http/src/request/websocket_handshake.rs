@@ -1,4 +1,4 @@
-//! The handshake of a WebSocket: what a client asks for, and whether it gets it (RFC 6455, section 4.2).
+//! The handshake of a WebSocket, on the server's side (RFC 6455, section 4.2).
 //!
 //! Only a watch has a WebSocket. Another request that asks for one is answered as if it did not (RFC 9110,
 //! section 7.8).
@@ -38,7 +38,7 @@ pub struct Handshake {
     protocol: Option<HeaderValue>,
 }
 
-/// Whether a request asks for a WebSocket. HTTP/2 has no such upgrade.
+/// Whether a request is a WebSocket handshake. HTTP/2 has no such upgrade.
 pub fn is_asked(parts: &Parts) -> bool {
     let lists = |name, word: &str| items(&parts.headers, &name).any(|item| item.eq_ignore_ascii_case(word));
     parts.method == Method::GET
@@ -54,7 +54,7 @@ pub fn items<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Ite
 }
 
 impl Handshake {
-    /// The handshake of a request that is allowed; none where it asks for no WebSocket.
+    /// The handshake of a request that is allowed; `None` if it is no WebSocket handshake.
     ///
     /// # Errors
     /// 400 where it is none of the protocol's, or offers several protocols: no watch speaks a particular one,

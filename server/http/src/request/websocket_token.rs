@@ -75,7 +75,7 @@ fn named(headers: &HeaderMap, prefix: &str) -> Named {
     }
 }
 
-/// The header for a token; none for what no header can carry.
+/// The header for a token; `None` if a header cannot hold it.
 fn bearer(token: &[u8]) -> Option<HeaderValue> {
     if token.iter().any(u8::is_ascii_whitespace) {
         return None;

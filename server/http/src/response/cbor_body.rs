@@ -15,7 +15,7 @@ use orch_runtime::{Tree, type_def::TypeDef};
 use serde_json::json;
 
 use super::{
-    chunks::{CHUNK, Chunks, CutOff, Turn},
+    chunks::{CHUNK, Chunks, CutOff, ReadBudget},
     list_body::meta,
     representation::{Form, METADATA_LIST},
     typed,
@@ -64,7 +64,8 @@ pub fn list(form: Form, list: List) -> Result<Chunks> {
     let mut json = Vec::new();
     meta(&list, &list.revision.to_string()).write(&mut json);
     let frame = list_frame(&form, &list.resource, &tree(&json)?, list.objects.len());
-    let mut document = ListDocument { form, list, next: 0, frame: Some(frame), turn: Turn::default() };
+    let mut document =
+        ListDocument { form, list, next: 0, frame: Some(frame), budget: ReadBudget::default() };
     Ok(Box::new(std::iter::from_fn(move || document.chunk())))
 }
 
@@ -92,24 +93,24 @@ struct ListDocument {
     list: List,
     /// The first object that is not written yet.
     next: usize,
-    /// What stands around the items; none when all is written.
+    /// What stands around the items; `None` when the end is written.
     frame: Option<ListFrame>,
-    turn: Turn,
+    budget: ReadBudget,
 }
 
 impl ListDocument {
     fn chunk(&mut self) -> Option<std::result::Result<Bytes, CutOff>> {
         let mut out = take(&mut self.frame.as_mut()?.start);
-        if self.turn.rests() {
+        if self.budget.renew_if_spent() {
             return Some(Ok(out.into()));
         }
-        while out.len() < CHUNK && !self.turn.is_over() {
+        while out.len() < CHUNK && !self.budget.is_spent() {
             let Some(object) = self.list.objects.get(self.next) else {
                 out.extend(self.frame.take()?.end);
                 break;
             };
             self.next += 1;
-            self.turn.reads(object);
+            self.budget.reads(object);
             match typed::of_list(&self.form, &self.list, object) {
                 Ok(object) => self.write(object, &mut out),
                 Err(error) => {

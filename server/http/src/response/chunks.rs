@@ -23,36 +23,37 @@ pub const CHUNK: usize = 32 * 1024;
 /// Shorter bodies are not compressed: the time is worth more than the bytes.
 pub const COMPRESS_ABOVE: usize = 128 * 1024;
 
-/// So many bytes of stored objects are read in one turn: some milliseconds.
-pub const TURN: usize = 256 * 1024;
+/// So many bytes of stored objects are read before the task yields: some milliseconds.
+pub const READ_BUDGET: usize = 256 * 1024;
 
-/// What a list has read in this turn. A row of a table is short, however large its object is.
+/// How much a list has read since its task yielded. It counts objects and not what is made of them: the row of
+/// a large object may be short.
 #[derive(Default)]
-pub struct Turn(usize);
+pub struct ReadBudget(usize);
 
-impl Turn {
+impl ReadBudget {
     /// Counts an object that is read.
     pub fn reads(&mut self, object: &Object) {
         self.0 += object.size();
     }
 
-    /// Whether others are to have their turn before more is read.
-    pub fn is_over(&self) -> bool {
-        self.0 >= TURN
+    /// Whether the task has to yield before more is read.
+    pub fn is_spent(&self) -> bool {
+        self.0 >= READ_BUDGET
     }
 
-    /// Begins the next turn if this one is over. Then an empty piece is to be told.
-    pub fn rests(&mut self) -> bool {
-        let is_over = self.is_over();
-        if is_over {
+    /// Begins anew if it is spent. Returns whether it did: then the next piece has to be an empty one.
+    pub fn renew_if_spent(&mut self) -> bool {
+        let is_spent = self.is_spent();
+        if is_spent {
             self.0 = 0;
         }
-        is_over
+        is_spent
     }
 }
 
 /// The pieces of a body; an error is the last of them. An empty piece says that there is more to do before
-/// the next one can be sent: the body waits for its next turn, so that others have theirs.
+/// the next one can be sent: the body yields, so that other tasks run.
 pub type Chunks = Box<dyn Iterator<Item = Result<Bytes, CutOff>> + Send>;
 
 /// The rest of an answer cannot be written; the log says why.
@@ -60,7 +61,7 @@ pub type Chunks = Box<dyn Iterator<Item = Result<Bytes, CutOff>> + Send>;
 #[error("the rest of the answer cannot be written")]
 pub struct CutOff;
 
-/// Waits for the next turn of this task. Others are first, and so is what connections have brought meanwhile:
+/// Yields: other tasks are first, and so is what connections have brought meanwhile:
 /// after a plain wake-up, a thread looks at these only now and then.
 pub fn rest<T>(context: &mut Context<'_>) -> Poll<T> {
     let _ = pin!(yield_now()).poll(context);
@@ -109,7 +110,7 @@ pub fn gzip(mut chunks: Chunks) -> Result<Chunks, Chunks> {
             return Err(Box::new(first.into_iter()));
         }
         if length == 0 {
-            // Only long bodies take more than one turn.
+            // Only long bodies yield.
             break;
         }
     }

@@ -18,7 +18,7 @@ use orch_runtime::scalar::Time;
 use orch_storage::Object;
 
 use super::{
-    chunks::{CHUNK, Chunks, CutOff, Turn},
+    chunks::{CHUNK, Chunks, CutOff, ReadBudget},
     object_text::{read, write_row},
     representation::{Form, METADATA_LIST},
 };
@@ -30,7 +30,7 @@ struct ListText {
     /// The first object that is not written yet.
     next: usize,
     now: Time,
-    turn: Turn,
+    budget: ReadBudget,
     state: State,
     /// The next piece: a large object in the plain form. Its piece is not copied: who reads slowly would
     /// hold a copy for each of their lists.
@@ -55,8 +55,8 @@ pub fn measured(form: Form, list: List, now: Time) -> (Chunks, Option<u64>) {
 /// The pieces of a list's text. To know their length, objects of other versions would have to be converted.
 pub fn chunks(form: Form, mut list: List, now: Time) -> Chunks {
     sort_rows(&form, &mut list);
-    let (turn, state) = (Turn::default(), State::Head);
-    let mut text = ListText { form, list, next: 0, now, turn, state, whole: None, is_open: false };
+    let (budget, state) = (ReadBudget::default(), State::Head);
+    let mut text = ListText { form, list, next: 0, now, budget, state, whole: None, is_open: false };
     Box::new(std::iter::from_fn(move || text.chunk()))
 }
 
@@ -84,7 +84,7 @@ impl ListText {
         if self.state == State::Ended {
             return None;
         }
-        if self.turn.rests() {
+        if self.budget.renew_if_spent() {
             return Some(Ok(Bytes::new()));
         }
         if let Some(whole) = self.whole.take() {
@@ -98,7 +98,7 @@ impl ListText {
         if std::mem::take(&mut self.is_open) {
             out.push(b'}');
         }
-        while out.len() < CHUNK && !self.turn.is_over() {
+        while out.len() < CHUNK && !self.budget.is_spent() {
             let Some(object) = self.list.objects.get(self.next) else {
                 self.write_end(&mut out);
                 self.state = State::Ended;
@@ -120,7 +120,7 @@ impl ListText {
                 return Some(Err(cut_off));
             }
             if self.form != Form::Plain {
-                self.turn.reads(object);
+                self.budget.reads(object);
             }
             self.next += 1;
         }

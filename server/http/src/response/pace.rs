@@ -1,4 +1,4 @@
-//! How long answers go out: they give way to other requests, and to readers who are not too slow.
+//! Sends long answers: in time slices beside other requests, and only to clients that read fast enough.
 //!
 //! A list on its way holds the version that it shows. Clients that read slowly would keep old versions in
 //! memory for as long as they like. So each long answer is looked after: when its reader had the grace of
@@ -27,7 +27,7 @@ use tokio::{
 
 use super::chunks;
 
-/// Nobody looks after an answer before so many bytes of it are taken.
+/// An answer is not looked after before so many bytes of it are taken.
 const SHORT: u64 = 128 * 1024;
 /// How often an answer is looked after.
 const PERIOD: Duration = Duration::from_secs(5);
@@ -36,15 +36,16 @@ const SLICE: Duration = Duration::from_millis(2);
 
 /// An answer that is made while it is sent.
 struct PacedBody {
-    held: Arc<Held>,
+    held: Arc<SharedBody>,
     pace: Pace,
     overseer: Option<AbortHandle>,
     /// How long pieces were made since other requests had their turn.
     busy: Duration,
 }
 
-struct Held {
-    /// None when it was let go.
+/// The body of an answer, which its reader takes from and its overseer may drop.
+struct SharedBody {
+    /// `None` after it was dropped.
     body: Mutex<Option<Body>>,
     taken: AtomicU64,
     making: Mutex<Making>,
@@ -63,7 +64,7 @@ struct Making {
 
 /// Wakes the reader, and notes that there is something to take.
 struct Noted {
-    held: Weak<Held>,
+    held: Weak<SharedBody>,
     reader: Waker,
 }
 
@@ -92,7 +93,8 @@ struct TooSlow;
 
 /// The same answer, for a reader who is not too slow.
 pub fn paced(body: Body, pace: Pace) -> Body {
-    let held = Held { body: Mutex::new(Some(body)), taken: AtomicU64::new(0), making: Mutex::default() };
+    let held =
+        SharedBody { body: Mutex::new(Some(body)), taken: AtomicU64::new(0), making: Mutex::default() };
     Body::new(PacedBody { held: Arc::new(held), pace, overseer: None, busy: Duration::ZERO })
 }
 
@@ -149,7 +151,7 @@ impl Drop for PacedBody {
     }
 }
 
-impl Held {
+impl SharedBody {
     fn lock(&self) -> MutexGuard<'_, Option<Body>> {
         self.body.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -174,7 +176,7 @@ impl Held {
     }
 }
 
-async fn look_after(held: Weak<Held>, pace: Pace, began: Instant) {
+async fn look_after(held: Weak<SharedBody>, pace: Pace, began: Instant) {
     loop {
         sleep(PERIOD).await;
         let Some(held) = held.upgrade() else { return };

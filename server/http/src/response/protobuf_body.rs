@@ -19,7 +19,7 @@ use orch_storage::Object;
 use serde_json::json;
 
 use super::{
-    chunks::{CHUNK, Chunks, CutOff, TURN, Turn},
+    chunks::{CHUNK, Chunks, CutOff, READ_BUDGET, ReadBudget},
     representation::{Form, METADATA_LIST},
     typed::{self, Typed},
 };
@@ -71,10 +71,17 @@ pub fn frame(word: &str, document: &[u8]) -> Bytes {
 /// 500 where an object of a short list, or the list, cannot be written.
 pub fn list(form: Form, list: List, large: bool) -> Result<(Chunks, Option<u64>)> {
     let size: usize = list.objects.iter().map(|object| object.size()).sum();
-    let is_short = !large && size <= TURN && list.objects.len() <= SLICE;
+    let is_short = !large && size <= READ_BUDGET && list.objects.len() <= SLICE;
     let frame = ListFrame { start: Vec::new(), end: Vec::new() };
-    let mut message =
-        ListMessage { form, list, next: 0, items: 0, frame, turn: Turn::default(), state: State::Measures };
+    let mut message = ListMessage {
+        form,
+        list,
+        next: 0,
+        items: 0,
+        frame,
+        budget: ReadBudget::default(),
+        state: State::Measures,
+    };
     let length = if is_short {
         message.measure()?;
         Some(message.begin()?)
@@ -84,7 +91,7 @@ pub fn list(form: Form, list: List, large: bool) -> Result<(Chunks, Option<u64>)
     Ok((Box::new(std::iter::from_fn(move || message.chunk())), length))
 }
 
-/// So many objects are measured in one turn at most.
+/// So many objects are measured before the task yields.
 const SLICE: usize = 256;
 
 /// A list on its way to the client.
@@ -97,7 +104,7 @@ struct ListMessage {
     items: usize,
     /// What stands before and after the items and is not written yet.
     frame: ListFrame,
-    turn: Turn,
+    budget: ReadBudget,
     state: State,
 }
 
@@ -111,7 +118,7 @@ impl ListMessage {
     fn chunk(&mut self) -> Option<std::result::Result<Bytes, CutOff>> {
         let chunk = match self.state {
             State::Ended => return None,
-            _ if self.turn.rests() => Ok(Bytes::new()),
+            _ if self.budget.renew_if_spent() => Ok(Bytes::new()),
             State::Measures if self.next < self.list.objects.len() => self.measure().map(|()| Bytes::new()),
             State::Measures => self.begin().map(|_| Bytes::new()),
             State::Writes => self.write(),
@@ -129,8 +136,8 @@ impl ListMessage {
             let item = message(&self.form, &self.list, object)?;
             self.items += protobuf::item_head(item.len()).len() + item.len();
             self.next += 1;
-            self.turn.reads(object);
-            if self.turn.is_over() {
+            self.budget.reads(object);
+            if self.budget.is_spent() {
                 break;
             }
         }
@@ -153,7 +160,7 @@ impl ListMessage {
     /// The next piece.
     fn write(&mut self) -> Result<Bytes> {
         let mut out = take(&mut self.frame.start);
-        while out.len() < CHUNK && !self.turn.is_over() {
+        while out.len() < CHUNK && !self.budget.is_spent() {
             let Some(object) = self.list.objects.get(self.next) else {
                 out.extend(take(&mut self.frame.end));
                 self.state = State::Ended;
@@ -163,7 +170,7 @@ impl ListMessage {
             out.extend(protobuf::item_head(item.len()));
             out.extend(item);
             self.next += 1;
-            self.turn.reads(object);
+            self.budget.reads(object);
         }
         Ok(out.into())
     }

@@ -55,7 +55,7 @@ pub fn refusal(error: ApiError) -> Response {
     response
 }
 
-/// The answer where nobody could find out whether the caller may, which is no Status.
+/// The answer where an authorizer failed, which is no Status.
 pub fn undecided(uri: &str, problem: &str) -> Response {
     internal_text(uri, problem, "an authorizer failed")
 }

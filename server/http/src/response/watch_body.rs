@@ -19,7 +19,7 @@ use orch_registry::{
 };
 
 use super::{
-    chunks::{self, CHUNK, TURN},
+    chunks::{self, CHUNK, READ_BUDGET},
     representation::Representation,
     watch_frame::Framer,
 };
@@ -37,7 +37,7 @@ struct WatchText {
     messages: Option<Framing>,
     /// A frame that did not fit into the last piece.
     left_over: Option<Bytes>,
-    /// How many bytes of objects were read in this turn.
+    /// How many bytes of objects were read since the task yielded.
     read: usize,
     /// Counts the watch while it is open, and its events.
     open: OpenWatch,
@@ -79,8 +79,8 @@ impl HttpBody for WatchText {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        if self.read >= TURN {
-            // Others have their turn first.
+        if self.read >= READ_BUDGET {
+            // Other tasks run first.
             self.read = 0;
             return chunks::rest(context);
         }
@@ -138,7 +138,7 @@ impl WatchText {
 
     /// The next frame that is there without waiting.
     fn next_known(&mut self) -> Option<Bytes> {
-        if self.making.is_some() || self.read >= TURN {
+        if self.making.is_some() || self.read >= READ_BUDGET {
             return None;
         }
         let event = self.watch.next_known()?;

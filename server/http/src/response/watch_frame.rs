@@ -118,8 +118,8 @@ impl Framer {
         frame.unwrap_or_else(|| framed("ERROR", &json))
     }
 
-    /// How many bytes of objects are read to make the frame of an event; none where it is there already, or
-    /// is no more than a copy.
+    /// How many bytes of objects are read to make the frame of an event; 0 where it is made already, or is
+    /// no more than a copy.
     pub fn reads(&self, event: &WatchEvent, now: Time) -> usize {
         match event {
             WatchEvent::Exists(object) if !self.copies() => object.size(),

@@ -12,7 +12,7 @@ use orch_registry::{
 use orch_runtime::{Tree, TreeMap, scalar::Time};
 
 use super::{
-    chunks::{CHUNK, Chunks, CutOff, Turn},
+    chunks::{CHUNK, Chunks, CutOff, ReadBudget},
     list_body::{self, cut_off, write_item},
     representation::Form,
 };
@@ -52,7 +52,7 @@ pub fn list(form: Form, mut list: List, now: Time) -> Result<Chunks> {
     };
     let [before, after] = [members(&|other| *other < *name), members(&|other| *other > *name)].map(block);
     let (head, tail) = (Some((before, name)), Some((none, after)));
-    let mut text = ListText { form, list, now, next: 0, head, tail, turn: Turn::default() };
+    let mut text = ListText { form, list, now, next: 0, head, tail, budget: ReadBudget::default() };
     Ok(Box::new(iter::from_fn(move || text.chunk())))
 }
 
@@ -68,23 +68,23 @@ struct ListText {
     /// What is written in place of items where there are none, and what comes after them; absent when all is
     /// written.
     tail: Option<(Tree, String)>,
-    turn: Turn,
+    budget: ReadBudget,
 }
 
 impl ListText {
     fn chunk(&mut self) -> Option<std::result::Result<Bytes, CutOff>> {
         self.tail.as_ref()?;
-        if self.turn.rests() {
+        if self.budget.renew_if_spent() {
             return Some(Ok(Bytes::new()));
         }
         let mut out = String::with_capacity(CHUNK + CHUNK / 8);
-        while out.len() < CHUNK && !self.turn.is_over() {
+        while out.len() < CHUNK && !self.budget.is_spent() {
             let Some(object) = self.list.objects.get(self.next) else {
                 self.write_end(&mut out);
                 break;
             };
             self.next += 1;
-            self.turn.reads(object);
+            self.budget.reads(object);
             let mut json = Vec::new();
             let written = write_item(&self.form, &self.list, object, 0, self.now, &mut json);
             let item = written.and_then(|()| read(&json).map_err(|error| cut_off(object, &error)));

@@ -86,7 +86,7 @@ impl Delivery {
         let (done, told) = oneshot::channel();
         let flushed = async {
             if self.entries.send(Entry::Flush(done)).await.is_ok() {
-                // The task is gone where nobody tells.
+                // An error means that the task is gone.
                 let _ = told.await;
             }
         };

@@ -17,7 +17,7 @@ pub(super) struct Traced {
 pub(super) const NAME: &str = orch_config::PROGRAM;
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What is said of who makes them.
+/// The attributes of the program that makes the spans.
 pub(super) fn resource() -> [(&'static str, Value); 3] {
     [
         ("service.name", Value::Text(NAME.to_owned())),

@@ -1,4 +1,5 @@
-//! How many seats a request takes: by the objects that a list reads, and by the watches that a change tells.
+//! How many seats a request takes: by the objects that a list reads, or by the watches that get the event of
+//! a change.
 
 use orch_flow::width::Width;
 use orch_runtime::resource_def::Verb;
@@ -26,7 +27,7 @@ pub(super) fn of(app: &App, head: RequestHead<'_>, most: u32) -> Width {
             let stored = storage.snapshot(name).count(&Scope::All) as u64;
             Width::of_list(objects(head.query, is_watch, stored), most)
         }
-        // An operation, such as making a token, tells nobody by itself.
+        // An operation, such as making a token, has no event by itself.
         Verb::Create if target.subresource.is_some() => Width::ONE,
         _ => Width::of_change(storage.told_of(name, &target.namespace, &target.name) as u64, most),
     }

@@ -1,4 +1,4 @@
-//! What the client of a WebSocket says, and what it is answered.
+//! Frames from the client of a WebSocket: pings are answered, messages ignored, close echoed.
 
 use std::io::{self, Read, Write};
 
@@ -18,7 +18,7 @@ const BUFFER_BYTES: usize = 1024;
 pub struct Hearing {
     context: WebSocketContext,
     wire: Wire,
-    /// Whether anything that the client says has a meaning.
+    /// Whether frames of the client are still read.
     goes_on: bool,
 }
 
@@ -31,7 +31,7 @@ struct Wire {
 }
 
 impl Hearing {
-    /// Nothing was heard yet.
+    /// Before the first byte.
     pub fn new() -> Self {
         let config = WebSocketConfig::default()
             .read_buffer_size(BUFFER_BYTES)
@@ -42,7 +42,7 @@ impl Hearing {
         Hearing { context, wire: Wire::default(), goes_on: true }
     }
 
-    /// Hears these bytes. How it ends where they are the end.
+    /// Reads these bytes. Returns how the WebSocket ends, if they end it.
     pub fn hear(&mut self, bytes: &[u8]) -> Option<End> {
         self.wire.heard.clear();
         self.wire.heard.extend_from_slice(bytes);
@@ -66,18 +66,18 @@ impl Hearing {
         }
     }
 
-    /// Closes it. The client is to answer, unless what it sent cannot be read.
+    /// Closes it. The client is expected to echo the close frame, unless what it sent cannot be read.
     pub fn close(&mut self, code: CloseCode) {
-        // There is always room for the answer, and where both close at once, all is said.
+        // There is always room for the frame, and if both close at once, none is needed.
         let _ = self.context.close(&mut self.wire, Some(CloseFrame { code, reason: "".into() }));
     }
 
-    /// Whether the client may still have something to say.
+    /// Whether frames of the client are still read.
     pub fn goes_on(&self) -> bool {
         self.goes_on
     }
 
-    /// What is to be sent.
+    /// The frames that are to be sent.
     pub fn answers(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.wire.answers)
     }

@@ -43,7 +43,7 @@ impl Sending {
         Sending { opcode: OpCode::Data(kind), collected, large, is_flush_due: false }
     }
 
-    /// Whether what there is has to be sent first.
+    /// Whether the buffer must be flushed before the next event.
     pub fn is_full(&self) -> bool {
         !self.large.is_empty() || self.collected.len() >= LARGE
     }

@@ -40,7 +40,7 @@ pub struct Exported {
     pub is_cut_off: bool,
 }
 
-/// The newest state of an object; nothing where it cannot be read.
+/// The newest state of an object; `None` if it cannot be read.
 type State = Option<Vec<u8>>;
 
 /// Reads the newest state of every object, as they are at one moment, as `sealing` opens them. A server may

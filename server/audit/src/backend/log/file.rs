@@ -33,9 +33,9 @@ const FOREIGN: &[&str] = &["/dev", "/proc"];
 pub struct Rotation {
     /// The bytes that a file may have.
     pub max_size: u64,
-    /// How old a file may become; for ever where it is nothing.
+    /// How old a file may become; `None`: no limit.
     pub max_age: Option<Duration>,
-    /// How many older files are kept; all where it is nothing.
+    /// How many older files are kept; `None`: no limit.
     pub max_backups: Option<usize>,
     /// Whether older files are compressed.
     pub compress: bool,

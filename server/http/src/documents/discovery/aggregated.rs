@@ -38,7 +38,7 @@ struct Spelled {
     group: String,
     version: &'static str,
     document: StaticDocument,
-    /// The same, indented; made when somebody first asks for it.
+    /// The same, indented, which is done at the first request for it.
     pretty: OnceLock<StaticDocument>,
 }
 

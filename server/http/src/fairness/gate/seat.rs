@@ -34,8 +34,8 @@ pub struct Seat {
     pub(super) listed: Option<u64>,
 }
 
-/// A request that waits for its turn. It leaves the queue when this is dropped.
-pub struct Turn {
+/// A request that waits for its seats. It leaves the queue when this is dropped.
+pub struct Waiting {
     pub(super) gate: Arc<Gate>,
     pub(super) ticket: Ticket,
     pub(super) started: oneshot::Receiver<Running>,
@@ -45,7 +45,7 @@ pub struct Turn {
     pub(super) is_over: bool,
 }
 
-impl Turn {
+impl Waiting {
     /// Waits for so long at most.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl Turn {
         let tally = &mut self.gate.lock().tallies[self.tally];
         tally.left_queue();
         tally.began(self.width, waited);
-        let Turn { width, tally, arrived, .. } = *self;
+        let Waiting { width, tally, arrived, .. } = *self;
         Seat {
             gate: Arc::clone(&self.gate),
             running: Some(running),
@@ -105,7 +105,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for Waiting {
     fn drop(&mut self) {
         if self.is_over {
             return;
@@ -122,8 +122,8 @@ impl Drop for Turn {
 }
 
 impl Seat {
-    /// Lists the request for those who look. Most are answered before anybody could, so this is only called
-    /// for one that has to wait for something.
+    /// Lists the request for the dumps. Most are answered too soon for one, so this is only called for a
+    /// request whose answer is pending.
     pub fn list(&mut self, about: impl FnOnce() -> About) {
         if self.listed.is_some() {
             return;

@@ -1,4 +1,4 @@
-//! A level and its requests, for those who look.
+//! A level and its requests, for the metrics and for the dumps of `/debug/api_priority_and_fairness`.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use super::{
     Gate,
 };
 
-/// A level, for those who look.
+/// A level, for the metrics and the dumps.
 pub struct GateView {
     /// The name of the level.
     pub name: String,
@@ -28,7 +28,7 @@ pub struct GateView {
     pub limit: u32,
     /// Its demand.
     pub demand: Smoothed,
-    /// For how long its demand was how large.
+    /// A histogram of its demand relative to its nominal seats, weighted by time.
     pub ratios: Ratios,
     /// The seats that it is to have, if there are enough.
     pub target: f64,
@@ -40,19 +40,19 @@ pub struct GateView {
     pub queues: Vec<QueueView>,
 }
 
-/// A request, for those who look.
+/// A request, for the dumps.
 pub struct RequestView {
     /// The priority level.
     pub level: String,
     /// The flow schema.
     pub schema: String,
-    /// The number of its queue; none where it came through none.
+    /// The number of its queue; `None` if it was not queued.
     pub queue: Option<u32>,
-    /// Its place in the queue; none where it runs.
+    /// Its place in the queue; `None` if it runs.
     pub place: Option<usize>,
     /// How long ago it came.
     pub arrived: Duration,
-    /// How long ago it began to run.
+    /// How long ago it began to run; `None` if it waits.
     pub began: Option<Duration>,
     /// What it takes.
     pub width: Width,
@@ -61,7 +61,7 @@ pub struct RequestView {
 }
 
 impl Gate {
-    /// A look at everything.
+    /// The state of the level now.
     pub(in super::super) fn view(&self) -> GateView {
         let now = self.clock.now();
         let mut inner = self.lock();

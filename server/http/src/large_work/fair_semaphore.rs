@@ -1,8 +1,8 @@
-//! Whose turn it is: callers who wait take turns, whatever each of them has sent.
+//! A semaphore that is fair to users, however much each of them has sent.
 //!
 //! In one queue for all, one user with many large bodies, all within the limits for users, would make
-//! everybody else wait for a minute. So each user has a queue, and a turn that ends goes to the next queue.
-//! Those who may do everything come first: they are the ones who can stop such a user.
+//! everybody else wait for a minute. So each user has a queue, and a permit that is returned goes to the next
+//! queue. Administrators come first: they are the ones who can stop such a user.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -20,71 +20,71 @@ pub enum Flow {
     User(u64),
 }
 
-/// A number of turns, and those who wait for one.
-pub struct Turns(Mutex<State>);
+/// A number of permits, and the queues of those who wait for one.
+pub struct FairSemaphore(Mutex<State>);
 
 struct State {
-    /// Turns that nobody has. While there is one, only users wait who have as many as one user may have.
+    /// Free permits. While one is free, only users at their own limit wait.
     free: usize,
-    /// How many turns one user may have at a time.
+    /// How many permits one user may have at a time.
     per_user: usize,
-    /// How many those have who have any.
+    /// Permits in use by user; users without one have no entry.
     held: HashMap<u64, usize>,
-    first: VecDeque<oneshot::Sender<Turn>>,
+    first: VecDeque<oneshot::Sender<Permit>>,
     /// The queues of users who wait, none of which is empty. The one in front is next.
-    users: VecDeque<(u64, VecDeque<oneshot::Sender<Turn>>)>,
+    users: VecDeque<(u64, VecDeque<oneshot::Sender<Permit>>)>,
 }
 
-/// A turn. It goes to the next one when it is dropped.
-pub struct Turn {
+/// A permit. It goes to the next waiter when it is dropped.
+pub struct Permit {
     flow: Flow,
-    /// None where it is counted as free.
-    turns: Option<Arc<Turns>>,
+    /// `None` where it is counted as free.
+    semaphore: Option<Arc<FairSemaphore>>,
 }
 
-impl Turns {
+impl FairSemaphore {
     /// This many at a time, of which one user may have `per_user`.
     pub fn new(count: usize, per_user: usize) -> Arc<Self> {
         let (held, first, users) = (HashMap::new(), VecDeque::new(), VecDeque::new());
-        Arc::new(Turns(Mutex::new(State { free: count, per_user, held, first, users })))
+        Arc::new(FairSemaphore(Mutex::new(State { free: count, per_user, held, first, users })))
     }
 
-    /// Waits for a turn. Whoever stops waiting has left the queue.
-    pub async fn next(self: &Arc<Self>, flow: Flow) -> Turn {
+    /// Waits for a permit. A waiter that is dropped is skipped.
+    pub async fn acquire(self: &Arc<Self>, flow: Flow) -> Permit {
         let called = {
             let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if state.free > 0 && state.may_have_more(flow) {
                 state.free -= 1;
                 state.count(flow);
-                return Turn { flow, turns: Some(Arc::clone(self)) };
+                return Permit { flow, semaphore: Some(Arc::clone(self)) };
             }
             let (call, called) = oneshot::channel();
-            state.queue(flow).push_back(call);
+            enqueue(state.queue(flow), call);
             called
         };
         called.await.expect("a queue lasts as long as somebody waits in it")
     }
 
-    /// Gives a turn of `ended` to the next one who still waits for it.
+    /// Gives a permit of `ended` to the next one who still waits.
     fn pass_on(self: Arc<Self>, ended: Flow) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.discount(ended);
-        let mut turn = Turn { flow: ended, turns: Some(Arc::clone(&self)) };
+        let mut permit = Permit { flow: ended, semaphore: Some(Arc::clone(&self)) };
         while let Some((flow, call)) = state.next() {
-            turn.flow = flow;
-            match call.send(turn) {
+            permit.flow = flow;
+            match call.send(permit) {
                 Ok(()) => return state.count(flow),
-                Err(unused) => turn = unused,
+                Err(unused) => permit = unused,
             }
         }
         state.free += 1;
         // It has been counted, and must not be passed on again.
-        turn.turns = None;
+        permit.semaphore = None;
     }
 }
 
 impl State {
-    fn queue(&mut self, flow: Flow) -> &mut VecDeque<oneshot::Sender<Turn>> {
+    fn queue(&mut self, flow: Flow) -> &mut VecDeque<oneshot::Sender<Permit>> {
         let Flow::User(user) = flow else { return &mut self.first };
         let at = self.users.iter().position(|(waiting, _)| *waiting == user).unwrap_or_else(|| {
             self.users.push_back((user, VecDeque::new()));
@@ -93,7 +93,7 @@ impl State {
         &mut self.users[at].1
     }
 
-    fn next(&mut self) -> Option<(Flow, oneshot::Sender<Turn>)> {
+    fn next(&mut self) -> Option<(Flow, oneshot::Sender<Permit>)> {
         if let Some(call) = self.first.pop_front() {
             return Some((Flow::First, call));
         }
@@ -131,10 +131,21 @@ impl State {
     }
 }
 
-impl Drop for Turn {
+/// Appends a waiter. Before the queue has to grow, waiters that are dropped leave it: those of requests that
+/// are reset, which may be any number before a permit is returned.
+fn enqueue(queue: &mut VecDeque<oneshot::Sender<Permit>>, call: oneshot::Sender<Permit>) {
+    if queue.len() == queue.capacity() {
+        queue.retain(|waiting| !waiting.is_closed());
+        // Twice the room, so that the next look at all waiters is as many calls away.
+        queue.reserve(queue.len() + 1);
+    }
+    queue.push_back(call);
+}
+
+impl Drop for Permit {
     fn drop(&mut self) {
-        if let Some(turns) = self.turns.take() {
-            turns.pass_on(self.flow);
+        if let Some(semaphore) = self.semaphore.take() {
+            semaphore.pass_on(self.flow);
         }
     }
 }
@@ -148,13 +159,13 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn users_take_turns_and_some_come_first() {
-        let turns = Turns::new(1, 1);
-        let mut running = turns.next(Flow::User(1)).await;
+    async fn users_take_turns_and_administrators_come_first() {
+        let semaphore = FairSemaphore::new(1, 1);
+        let mut running = semaphore.acquire(Flow::User(1)).await;
         let mut waiting = Vec::new();
         for flow in [1, 1, 1, 2, 3, 2].map(Flow::User).into_iter().chain([Flow::First]) {
-            let turns = Arc::clone(&turns);
-            let mut next = Box::pin(async move { turns.next(flow).await });
+            let semaphore = Arc::clone(&semaphore);
+            let mut next = Box::pin(async move { semaphore.acquire(flow).await });
             assert!((&mut next).now_or_never().is_none());
             waiting.push((flow, next));
         }
@@ -163,12 +174,12 @@ mod tests {
             drop(running);
             let mut called = None;
             for (at, (_, next)) in waiting.iter_mut().enumerate() {
-                if let Some(turn) = next.now_or_never() {
-                    assert!(called.replace((at, turn)).is_none(), "there is one turn");
+                if let Some(permit) = next.now_or_never() {
+                    assert!(called.replace((at, permit)).is_none(), "there is one permit");
                 }
             }
-            let (at, turn) = called.expect("somebody is next");
-            running = turn;
+            let (at, permit) = called.expect("somebody is next");
+            running = permit;
             order.push(waiting.remove(at).0);
         }
         let users = [1, 2, 3, 1, 2, 1].map(Flow::User);
@@ -177,13 +188,13 @@ mod tests {
 
     #[tokio::test]
     async fn users_have_no_more_than_their_part() {
-        let turns = Turns::new(3, 1);
-        let user = |user| turns.next(Flow::User(user));
+        let semaphore = FairSemaphore::new(3, 1);
+        let user = |user| semaphore.acquire(Flow::User(user));
         let first = user(1).await;
         let mut again = pin!(user(1));
         assert!((&mut again).now_or_never().is_none(), "there are two more, but not for this user");
         let second = user(2).await;
-        let _before_all = turns.next(Flow::First).await;
+        let _before_all = semaphore.acquire(Flow::First).await;
         let mut third = pin!(user(3));
         assert!((&mut third).now_or_never().is_none());
         drop(second);
@@ -192,29 +203,46 @@ mod tests {
         drop(first);
         let again = again.await;
         drop((third, again));
-        let state = turns.0.lock().unwrap();
+        let state = semaphore.0.lock().unwrap();
         assert!(state.free == 2 && state.held.is_empty());
     }
 
     #[tokio::test]
-    async fn a_turn_goes_past_those_who_have_left() {
-        let turns = Turns::new(1, 1);
-        let running = turns.next(Flow::User(1)).await;
-        let mut stays = pin!(turns.next(Flow::User(3)));
+    async fn a_permit_goes_past_those_who_have_left() {
+        let semaphore = FairSemaphore::new(1, 1);
+        let running = semaphore.acquire(Flow::User(1)).await;
+        let mut stays = pin!(semaphore.acquire(Flow::User(3)));
         {
-            let mut left = pin!(turns.next(Flow::User(2)));
+            let mut left = pin!(semaphore.acquire(Flow::User(2)));
             assert!((&mut left).now_or_never().is_none());
             assert!((&mut stays).now_or_never().is_none());
         }
         drop(running);
-        let turn = stays.await;
-        // One who leaves when it has been called passes the turn on.
+        let permit = stays.await;
+        // One who leaves when it has been called passes the permit on.
         {
-            let mut left = pin!(turns.next(Flow::User(2)));
+            let mut left = pin!(semaphore.acquire(Flow::User(2)));
             assert!((&mut left).now_or_never().is_none());
-            drop(turn);
+            drop(permit);
         }
-        drop(turns.next(Flow::User(1)).await);
-        assert_eq!(turns.0.lock().unwrap().free, 1);
+        drop(semaphore.acquire(Flow::User(1)).await);
+        assert_eq!(semaphore.0.lock().unwrap().free, 1);
+    }
+
+    #[tokio::test]
+    async fn those_who_have_left_do_not_make_a_queue_grow() {
+        let semaphore = FairSemaphore::new(1, 1);
+        let running = semaphore.acquire(Flow::User(1)).await;
+        for flow in [Flow::First, Flow::User(2)] {
+            let mut stays = pin!(semaphore.acquire(flow));
+            assert!((&mut stays).now_or_never().is_none());
+            for _ in 0..1000 {
+                assert!(semaphore.acquire(flow).now_or_never().is_none());
+            }
+            let length = semaphore.0.lock().unwrap().queue(flow).len();
+            assert!(length < 10, "{length} wait as {flow:?}");
+        }
+        drop(running);
+        drop(semaphore.acquire(Flow::User(1)).await);
     }
 }
