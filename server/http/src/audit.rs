@@ -232,7 +232,9 @@ fn outcome(status: &Status, code: StatusCode, quotes: bool) -> ResponseStatus {
     let code = code.as_u16();
     let mut status = Status { code: i32::from(code), ..status.clone() };
     if quotes {
-        (status.message, status.details) = Default::default();
+        status.message.clear();
+        let causes = status.details.iter_mut().flat_map(|details| &mut details.causes);
+        causes.for_each(|cause| cause.message.clear());
     }
     match serde_json::to_vec(&status) {
         Ok(text) => ResponseStatus { code, text: text.into() },
