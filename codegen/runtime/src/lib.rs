@@ -10,6 +10,7 @@
 //! - [`rule`]: the rules that generated validators are made of;
 //! - [`expression`]: what rules in the expression language are made of;
 //! - [`age`]: how long something has been, in words;
+//! - [`mod@same_text`]: whether two texts are the same, where both are often empty;
 //! - [`path`], [`field_error`]: where a value stands in an object, and what is wrong with it;
 //! - [`object`]: the traits that generated types implement;
 //! - [`conversion`]: how objects of one version of a kind become objects of another one;
@@ -31,6 +32,7 @@ pub mod presence;
 pub mod release;
 pub mod resource_def;
 pub mod rule;
+pub mod same_text;
 pub mod scalar;
 pub mod text_enum;
 pub mod tree_reader;

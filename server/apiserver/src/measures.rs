@@ -106,8 +106,10 @@ pub fn of_server(started: SystemTime, core: &Core, monitor: Monitor) -> Metrics 
 
 /// Shows what the store holds and finds in its data.
 fn show_store(metrics: &Metrics, config: &StorageConfig, storage: &Storage) {
-    let database = config.database();
-    metrics.show_size(move || files_of(&database));
+    if !storage.is_shared() {
+        let database = config.database();
+        metrics.show_size(move || files_of(&database));
+    }
     metrics.show_history(config.history_retention, storage);
     let storage = storage.clone();
     metrics.show_data(move || storage.patrolled());

@@ -62,7 +62,7 @@ pub struct Event {
 pub struct Annotation {
     /// The part of the server that knows it.
     pub area: &'static str,
-    /// What the groups of the vocabulary end with.
+    /// What the groups of the vocabulary end with, or the domain of its labels.
     pub suffix: &'static str,
     /// What it is.
     pub name: &'static str,

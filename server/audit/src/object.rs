@@ -1,13 +1,19 @@
 //! The JSON texts of objects in events.
 
+use std::fmt;
+
 use bytes::Bytes;
-use serde::de::IgnoredAny;
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, SeqAccess, Visitor},
+};
 use serde_json::Value;
 
-/// A JSON text in one line, so that it can stand in a log. A text that is no JSON becomes a JSON string.
+/// A JSON text in one line, so that it can stand in a log. A text that not every reader of JSON would read
+/// becomes a JSON string: one event like that would spoil a whole line, or a list of events.
 pub fn one_line(text: &[u8]) -> Bytes {
     let text = text.trim_ascii();
-    if serde_json::from_slice::<IgnoredAny>(text).is_err() {
+    if serde_json::from_slice::<Readable>(text).is_err() {
         return Value::from(String::from_utf8_lossy(text)).to_string().into();
     }
     // In valid JSON, line breaks stand between tokens alone.
@@ -16,6 +22,58 @@ pub fn one_line(text: &[u8]) -> Bytes {
         return Bytes::copy_from_slice(text);
     }
     without_blanks(text).into()
+}
+
+/// Any JSON value, read and dropped. What is only skipped (`serde::de::IgnoredAny`) may be no UTF-8, may be
+/// nested without end, and may have halves of characters and numbers that are too large.
+struct Readable;
+
+impl<'de> Deserialize<'de> for Readable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Readable)
+    }
+}
+
+impl<'de> Visitor<'de> for Readable {
+    type Value = Self;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self, A::Error> {
+        while list.next_element::<Readable>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
+        while map.next_entry::<Readable, Readable>()?.is_some() {}
+        Ok(self)
+    }
 }
 
 /// Valid JSON without what stands between its tokens.
@@ -79,6 +137,26 @@ mod tests {
             if let Ok(value) = serde_json::from_str::<Value>(text) {
                 assert_eq!(again, value);
             }
+        }
+    }
+
+    #[test]
+    fn what_readers_of_json_refuse_is_a_string() {
+        let nested = |depth: usize| ["[".repeat(depth), "]".repeat(depth)].concat().into_bytes();
+        for text in [
+            b"{\"a\":\"\xff\"}".to_vec(),
+            br#"{"a":"\ud800"}"#.to_vec(),
+            br#"{"\udc00":1}"#.to_vec(),
+            b"[1e999]".to_vec(),
+            nested(200),
+            nested(100_000),
+        ] {
+            let line = one_line(&text);
+            let value: Value = serde_json::from_slice(&line).unwrap();
+            assert_eq!(value.as_str(), Some(&*String::from_utf8_lossy(&text)));
+        }
+        for text in [nested(100), br#"{"a":"\ud83d\ude00","b":[-1,1.5,null,true]}"#.to_vec()] {
+            assert_eq!(one_line(&text), text);
         }
     }
 

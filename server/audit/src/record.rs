@@ -55,9 +55,19 @@ impl Record {
         self.verdict.level >= Level::RequestResponse
     }
 
-    /// Adds an [`Annotation`]. The first value of a key stays.
+    /// Adds an [`Annotation`] whose key has the suffix of groups. The first value of a key stays.
     pub fn annotate(&self, area: &'static str, name: &'static str, value: impl Into<Cow<'static, str>>) {
-        let suffix = self.suffix;
+        self.annotate_in(self.suffix, area, name, value);
+    }
+
+    /// The same with another suffix.
+    pub fn annotate_in(
+        &self,
+        suffix: &'static str,
+        area: &'static str,
+        name: &'static str,
+        value: impl Into<Cow<'static, str>>,
+    ) {
         self.note(|Event { annotations, .. }| {
             if !annotations.iter().any(|known| known.area == area && known.name == name) {
                 annotations.push(Annotation { area, suffix, name, value: value.into() });
@@ -160,14 +170,14 @@ impl Record {
     ) -> Option<R> {
         let mut known = self.locked();
         let event = known.as_mut()?;
-        event.stage = stage;
-        event.stage_time = micro_time(SystemTime::now());
         if outcome.is_some() {
             event.response_status = outcome;
         }
         let is_recorded = !self.verdict.omitted.contains(stage);
         let result = is_recorded.then(|| {
             self.counters.made();
+            event.stage = stage;
+            event.stage_time = micro_time(SystemTime::now());
             f(event)
         });
         if matches!(stage, Stage::ResponseComplete | Stage::Panic) {

@@ -19,6 +19,8 @@ use crate::start_error::StartError;
 
 /// A file that is not given a size has that of the reference, in megabytes.
 const DEFAULT_MAX_SIZE: u64 = 100;
+/// The most events that a buffer or a list may be set to.
+const MAX_EVENTS: usize = u32::MAX as usize;
 const MEGABYTE: u64 = 1024 * 1024;
 const DAY: Duration = Duration::from_hours(24);
 
@@ -132,7 +134,7 @@ pub struct AuditConfig {
 }
 
 impl AuditFlags {
-    /// Checks that versions are those of the vocabulary and that bounds are not 0.
+    /// Checks that versions are those of the vocabulary and that bounds make sense.
     pub fn check(self, vocabulary: &Vocabulary) -> Result<AuditConfig, StartError> {
         let own = format!("audit.{}/v1", vocabulary.group_suffix);
         for (flag, version) in [
@@ -150,8 +152,8 @@ impl AuditFlags {
             ("--audit-webhook-batch-max-size", self.audit_webhook_batch_max_size),
             ("--audit-webhook-batch-throttle-burst", self.audit_webhook_batch_throttle_burst as usize),
         ] {
-            if number == 0 {
-                return Err(StartError::configuration(flag, "must be at least 1"));
+            if !(1..=MAX_EVENTS).contains(&number) {
+                return Err(StartError::configuration(flag, format!("must be from 1 to {MAX_EVENTS}")));
             }
         }
         let rate = self.audit_webhook_batch_throttle_qps;

@@ -646,7 +646,14 @@ fn what_is_wrong_about_audit_is_named() {
     for (flags, expected) in [
         (&["--audit-log-version=audit.k8s.io/v1"][..], "--audit-log-version: must be audit.orch.io/v1"),
         (&["--audit-webhook-version=v1"], "--audit-webhook-version: must be audit.orch.io/v1"),
-        (&["--audit-webhook-batch-max-size=0"], "--audit-webhook-batch-max-size: must be at least 1"),
+        (
+            &["--audit-webhook-batch-max-size=0"],
+            "--audit-webhook-batch-max-size: must be from 1 to 4294967295",
+        ),
+        (
+            &["--audit-log-batch-buffer-size=18446744073709551615"],
+            "--audit-log-batch-buffer-size: must be from 1 to 4294967295",
+        ),
         (
             &["--audit-webhook-batch-throttle-qps=0"],
             "--audit-webhook-batch-throttle-qps: must be greater than 0",

@@ -7,12 +7,12 @@ use std::{
     net::IpAddr,
     str::FromStr,
     sync::{Arc, OnceLock},
-    time::{Instant, SystemTime},
+    time::Duration,
 };
 
 use axum::{body::Body, response::Response};
 use futures_util::future::BoxFuture;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, request::Parts};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header, request::Parts};
 use http_body_util::BodyExt as _;
 use orch_audit::{
     auditor::Auditor,
@@ -31,7 +31,10 @@ use orch_registry::{
     answer::Answer,
     request::{Body as SentBody, Target},
 };
-use orch_runtime::resource_def::{ResourceDef, Verb};
+use orch_runtime::{
+    resource_def::{ResourceDef, Verb},
+    vocabulary::Vocabulary,
+};
 use serde::Deserialize;
 
 use crate::{
@@ -52,21 +55,15 @@ const MAX_OBJECT: usize = 10 * 1024 * 1024;
 pub struct RequestAudit<'a> {
     auditor: Option<&'a Auditor>,
     audit_id: &'a HeaderValue,
-    started: Instant,
     connection: &'a Connection<Peer>,
     /// Nothing before the policy was asked; then whether and what it records.
     record: OnceLock<Option<Arc<Record>>>,
 }
 
 impl<'a> RequestAudit<'a> {
-    /// For a request with this id that came at `started`.
-    pub fn new(
-        app: &'a App,
-        connection: &'a Connection<Peer>,
-        audit_id: &'a HeaderValue,
-        started: Instant,
-    ) -> Self {
-        RequestAudit { auditor: app.audit.as_ref(), audit_id, started, connection, record: OnceLock::new() }
+    /// For a request with this id.
+    pub fn new(app: &'a App, connection: &'a Connection<Peer>, audit_id: &'a HeaderValue) -> Self {
+        RequestAudit { auditor: app.audit.as_ref(), audit_id, connection, record: OnceLock::new() }
     }
 
     /// The id of the request, in the log too.
@@ -104,17 +101,22 @@ impl<'a> RequestAudit<'a> {
         Err(status::unrecorded(&status::asked(&head.parts.uri)))
     }
 
-    /// Records the end of the request: its answer is made, or that of a watch begins. The record goes with
-    /// the body of a watch.
-    pub async fn answered(&self, head: RequestHead<'_>, response: Response, is_watch: bool) -> Response {
+    /// Records the end of the request: its answer is made, or that of a watch begins, which took so long. The
+    /// record goes with the body of a watch.
+    pub async fn answered(
+        &self,
+        head: RequestHead<'_>,
+        response: Response,
+        is_watch: bool,
+        took: Duration,
+    ) -> Response {
         let Some(auditor) = self.auditor else { return response };
         // Requests that were refused before anybody asked who makes them.
         let begin = || self.begin(auditor, head, None);
         let Some(record) = self.record.get_or_init(begin) else { return response };
-        let total = self.started.elapsed();
-        if !is_watch && let Some(stages) = head.timeline.slow(total) {
+        if !is_watch && let Some(stages) = head.timeline.slow(took) {
             const AREA: &str = "apiserver.latency";
-            record.annotate(AREA, "total", format!("{total:?}"));
+            record.annotate(AREA, "total", format!("{took:?}"));
             for (stage, took) in stages {
                 record.annotate(AREA, stage.name(), format!("{took:?}"));
             }
@@ -126,7 +128,8 @@ impl<'a> RequestAudit<'a> {
         let status = match response.extensions().get::<Status>() {
             Some(answered) => {
                 record.response_object(&status::json(answered));
-                outcome(answered, code)
+                let quotes = !record.wants_requests() && may_quote(&head.parts.method, code);
+                outcome(answered, code, quotes)
             }
             None => ResponseStatus::of_code(code.as_u16()),
         };
@@ -183,7 +186,7 @@ impl<'a> RequestAudit<'a> {
     fn event(&self, level: Level, head: RequestHead<'_>, user: Option<&Arc<UserInfo>>) -> Event {
         let RequestHead { info, parts, .. } = head;
         let names = &info.names;
-        let received = micro_time(SystemTime::now() - self.started.elapsed());
+        let received = micro_time(head.timeline.received());
         let object_ref = names.is_resource.then(|| ObjectRef {
             resource: names.resource.to_string(),
             namespace: names.namespace.to_string(),
@@ -203,7 +206,7 @@ impl<'a> RequestAudit<'a> {
             impersonated_user: None,
             forwarded_for: forwarded_for(&parts.headers, self.connection.peer_address().ip()),
             address: Arc::clone(Peer::shown_address(self.connection)),
-            user_agent: user_agent(head.header(header::USER_AGENT)),
+            user_agent: user_agent(&head.user_agent()),
             object_ref,
             response_status: None,
             request_object: None,
@@ -215,10 +218,22 @@ impl<'a> RequestAudit<'a> {
     }
 }
 
-/// The outcome that a Status tells.
-fn outcome(status: &Status, code: StatusCode) -> ResponseStatus {
+/// Whether an error may quote the body: values that are wrong, or that are no JSON.
+fn may_quote(method: &Method, code: StatusCode) -> bool {
+    matches!(*method, Method::POST | Method::PUT | Method::PATCH)
+        && matches!(
+            code,
+            StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY | StatusCode::INTERNAL_SERVER_ERROR
+        )
+}
+
+/// The outcome that a Status tells; without its texts where they quote what is not to be recorded.
+fn outcome(status: &Status, code: StatusCode, quotes: bool) -> ResponseStatus {
     let code = code.as_u16();
-    let status = Status { code: i32::from(code), ..status.clone() };
+    let mut status = Status { code: i32::from(code), ..status.clone() };
+    if quotes {
+        (status.message, status.details) = Default::default();
+    }
     match serde_json::to_vec(&status) {
         Ok(text) => ResponseStatus { code, text: text.into() },
         Err(_) => ResponseStatus::of_code(code),
@@ -252,8 +267,7 @@ fn user_agent(text: &str) -> String {
     if text.len() <= MAX_USER_AGENT {
         return text.to_owned();
     }
-    // A header that is text is ASCII.
-    format!("{}...TRUNCATED", &text[..MAX_USER_AGENT])
+    format!("{}...TRUNCATED", &text[..text.floor_char_boundary(MAX_USER_AGENT)])
 }
 
 /// The kind of credential that was refused.
@@ -273,6 +287,11 @@ pub fn deprecated(record: &Record, def: &ResourceDef) {
     if let Some(release) = def.lifecycle.removed {
         record.annotate("", "removed-release", release.to_string());
     }
+}
+
+/// Records that the request gets a credential with this id.
+pub fn issued(record: &Record, vocabulary: &Vocabulary, id: &str) {
+    record.annotate_in(vocabulary.label_domain, "authentication", "issued-credential-id", id.to_owned());
 }
 
 /// Records the body of a write.
@@ -395,5 +414,7 @@ mod tests {
     fn long_user_agents_are_cut() {
         assert_eq!(user_agent(&"x".repeat(1024)).len(), 1024);
         assert_eq!(user_agent(&"x".repeat(1025)), format!("{}...TRUNCATED", "x".repeat(1024)));
+        assert_eq!(user_agent(&"é".repeat(513)), format!("{}...TRUNCATED", "é".repeat(512)));
+        assert_eq!(user_agent(&"€".repeat(513)), format!("{}...TRUNCATED", "€".repeat(341)));
     }
 }

@@ -19,7 +19,7 @@ mod tally;
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -157,6 +157,7 @@ impl Fairness {
 
     fn lend(&self) {
         let now = self.clock.now();
+        self.locked_gates().retain(|_, gate| gate.is_needed());
         let gates = self.gates();
         let borrowers: Vec<Borrower> = gates.iter().map(|gate| gate.borrower(now)).collect();
         let Adjusted { seats, fair_fraction } = borrowing::adjust(&borrowers);
@@ -182,16 +183,20 @@ impl Fairness {
     }
 
     fn gates(&self) -> Vec<Arc<Gate>> {
-        let gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut gates: Vec<Arc<Gate>> = gates.values().cloned().collect();
+        let mut gates: Vec<Arc<Gate>> = self.locked_gates().values().cloned().collect();
         gates.sort_by(|one, other| one.name().cmp(other.name()));
         gates
     }
 
+    /// A panic elsewhere leaves the gates usable.
+    fn locked_gates(&self) -> MutexGuard<'_, HashMap<String, Arc<Gate>>> {
+        self.gates.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Makes a plan of the objects that are stored now, or waits until another request has made it.
     fn make_plan(&self) {
-        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
-        // Somebody else may have made it while this one waited.
+        let mut gates = self.locked_gates();
+        // Another request may have made it while this one waited.
         if self.source.has_news() {
             self.is_planning.store(true, Ordering::Release);
             let number = self.plan.load().number + 1;

@@ -86,7 +86,7 @@ pub async fn handle(
         connection.close_when_answered();
     }
     let audit_id = audit_id(&parts);
-    let audit = RequestAudit::new(&app, &connection, &audit_id, started);
+    let audit = RequestAudit::new(&app, &connection, &audit_id);
     let trace = app.tracer.as_ref().and_then(|tracer| tracer.begin(&parts.headers, started));
     let mut response = match trace {
         // Pinned where it is made, so that it is not copied.
@@ -153,7 +153,7 @@ async fn measured(
     };
     let elapsed = timeline.until(Stage::Handler);
     if audit.is_on() {
-        response = Box::pin(audit.answered(head, response, is_watch)).await;
+        response = Box::pin(audit.answered(head, response, is_watch, elapsed)).await;
     }
     response::rewrite_status(&mut response, &app.media_types, &parts.headers, &query);
     if !body.discard().await && parts.version < Version::HTTP_2 {

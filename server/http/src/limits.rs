@@ -5,7 +5,8 @@
 //! request takes its shares in two steps: what counts for its address and for all before anybody looks at its
 //! credentials, what counts for its user as soon as that is known. Nothing of its body is read before.
 //! Whoever is beyond a limit gets a 429 with `Retry-After`, which clients obey by themselves. Probes are not
-//! counted, so that they tell of the server and not of its clients.
+//! counted, so that they tell of the server and not of its clients; those with a token count for their
+//! address, because another server may have to judge it.
 //!
 //! The limits of connections are in `orch-listener`, because they act before there is a request.
 
@@ -64,7 +65,7 @@ fn table(limits: &ClientLimits) -> [Limit; SUPPLIES] {
         name,
         per_user,
         per_address,
-        in_all: 2 * per_address,
+        in_all: per_address.saturating_mul(2),
     };
     // The listener counts connections of an address and of all.
     let connections = Limit {

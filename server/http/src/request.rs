@@ -13,9 +13,9 @@ pub(crate) mod websocket_token;
 pub(crate) mod weight;
 pub(crate) mod writing;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
-use http::{HeaderMap, HeaderName, request::Parts};
+use http::{HeaderMap, HeaderName, header, request::Parts};
 use orch_audit::record::Record;
 
 use self::{info::RequestInfo, query::Query};
@@ -42,5 +42,11 @@ impl<'a> RequestHead<'a> {
     /// A header as text; empty where it is absent or no text.
     pub fn header(&self, name: HeaderName) -> &'a str {
         self.parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// What the client calls itself. That may be any text: what is no UTF-8 is replaced.
+    pub fn user_agent(&self) -> Cow<'a, str> {
+        let agent = self.parts.headers.get(header::USER_AGENT);
+        agent.map_or(Cow::Borrowed(""), |value| String::from_utf8_lossy(value.as_bytes()))
     }
 }

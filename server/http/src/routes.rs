@@ -205,12 +205,16 @@ async fn resource(
 ) -> Response {
     let access = app.access.of_caller(caller, &head.info.names);
     let caller = Caller { user: caller.user(), access: &access };
-    let cx = RequestContext::new(&app.core, caller, head.header(header::USER_AGENT));
+    let user_agent = head.user_agent();
+    let cx = RequestContext::new(&app.core, caller, &user_agent);
     if let Some(spelling) = head.info.spelling {
         cx.spells(spelling);
     }
     let mut response = performed(app, &cx, head, verb, target, sent).await.unwrap_or_else(refusal);
     warn(&mut response, &cx.take_warnings());
+    if let (Some(record), Some(id)) = (head.record, cx.issued_credential()) {
+        audit::issued(record, app.core.vocabulary(), id);
+    }
     match cx.spelling() {
         None => response,
         Some(spelling) => respelled(response, spelling),

@@ -2,7 +2,7 @@
 
 use std::{
     sync::atomic::{AtomicU32, Ordering},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 /// An answer that took longer is slow.
@@ -57,14 +57,16 @@ impl Stage {
 #[derive(Debug)]
 pub struct Timeline {
     started: Instant,
+    /// The same moment, by the clock that people read.
+    received: SystemTime,
     /// Microseconds from the start to the end of each stage; 0 for one that was not reached.
     ends: [AtomicU32; Stage::ALL.len()],
 }
 
 impl Timeline {
-    /// Of a request that came at that time.
+    /// Of a request that came at that time, a moment ago.
     pub fn new(started: Instant) -> Self {
-        Timeline { started, ends: Default::default() }
+        Timeline { started, received: SystemTime::now(), ends: Default::default() }
     }
 
     /// A stage has ended now. Returns when that is.
@@ -92,6 +94,11 @@ impl Timeline {
     /// When the request came.
     pub fn started(&self) -> Instant {
         self.started
+    }
+
+    /// When the request came, by the clock that people read.
+    pub fn received(&self) -> SystemTime {
+        self.received
     }
 
     /// The time of each stage that has ended, where a request that took so long is slow.

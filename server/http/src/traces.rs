@@ -115,7 +115,7 @@ impl Answered<'_> {
             ("http.response.status_code", Value::Number(self.response.status().as_u16().into())),
             // The query is left out: it can hold anything.
             ("url.path", Value::text(parts.uri.path())),
-            ("user_agent.original", Value::text(self.head.header(http::header::USER_AGENT))),
+            ("user_agent.original", Value::text(&self.head.user_agent())),
             ("client.address", Value::text(&self.connection.peer_address().ip().to_string())),
             ("network.protocol.version", Value::text(version)),
             ("audit-id", Value::text(self.audit_id.to_str().unwrap_or_default())),

@@ -12,6 +12,7 @@ use orch_machinery::{gated::GatedFields, meta};
 use orch_runtime::{
     Tree, TreeMap,
     resource_def::{GroupVersionDef, ResourceDef},
+    same_text::same_text,
     type_def::TypeDef,
     vocabulary::Vocabulary,
 };
@@ -198,7 +199,7 @@ impl Catalog {
         let first = first_bytes(plural);
         let mut named = self.served.iter().filter(|(bytes, _)| *bytes == first).map(|(_, served)| served);
         named.find(|served| {
-            served.def.plural == plural && served.group == group && served.def.version == version
+            served.def.plural == plural && same_text(&served.group, group) && served.def.version == version
         })
     }
 

@@ -34,13 +34,21 @@ pub struct RequestContext<'a> {
     warnings: Mutex<Vec<String>>,
     /// Set once: by the path or by the body.
     spelling: OnceLock<Arc<Spelling>>,
+    issued_credential: OnceLock<String>,
 }
 
 impl<'a> RequestContext<'a> {
     /// The context of a request, without warnings.
     pub fn new(core: &'a Core, caller: Caller<'a>, user_agent: &'a str) -> Self {
-        let (warnings, spelling) = (Mutex::default(), OnceLock::new());
-        RequestContext { core, caller, user_agent, fence: None, warnings, spelling }
+        RequestContext {
+            core,
+            caller,
+            user_agent,
+            fence: None,
+            warnings: Mutex::default(),
+            spelling: OnceLock::new(),
+            issued_credential: OnceLock::new(),
+        }
     }
 
     /// The same, whose writes commit only as long as the lease of this fence is held.
@@ -58,6 +66,18 @@ impl<'a> RequestContext<'a> {
     /// How the client names groups, where that is not the server's own spelling.
     pub fn spelling(&self) -> Option<&Arc<Spelling>> {
         self.spelling.get()
+    }
+
+    /// The request gets a credential with this id, which its events name: whoever uses it can be traced to
+    /// who asked for it.
+    pub fn issues_credential(&self, id: String) {
+        // A request gets one at most.
+        let _ = self.issued_credential.set(id);
+    }
+
+    /// The id of the credential that the request gets.
+    pub fn issued_credential(&self) -> Option<&str> {
+        self.issued_credential.get().map(String::as_str)
     }
 
     /// Adds a warning to the answer, whether the request succeeds or not.

@@ -145,14 +145,20 @@ impl<'a> NameRef<'a> {
 
 /// The order of names, each a namespace and a name in it.
 fn by_parts(left: (&[u8], &[u8]), right: (&[u8], &[u8])) -> Ordering {
-    by_namespace(left.0, right.0).then_with(|| left.1.cmp(right.1))
+    by_namespace(left.0, right.0).then_with(|| by_bytes(left.1, right.1))
+}
+
+/// The order of bytes. Empty texts are not left to the C library, which can take 100 ns for them: it loads
+/// from where they point, under a mask, and that is nowhere (processors with AVX-512).
+fn by_bytes(left: &[u8], right: &[u8]) -> Ordering {
+    if left.is_empty() || right.is_empty() { left.len().cmp(&right.len()) } else { left.cmp(right) }
 }
 
 /// The order of namespaces as if a slash followed each.
 fn by_namespace(left: &[u8], right: &[u8]) -> Ordering {
     let common = left.len().min(right.len());
     let beside_the_slash = |next: u8| if next < b'/' { Ordering::Less } else { Ordering::Greater };
-    left[..common].cmp(&right[..common]).then_with(|| match (left.get(common), right.get(common)) {
+    by_bytes(&left[..common], &right[..common]).then_with(|| match (left.get(common), right.get(common)) {
         (Some(next), _) => beside_the_slash(*next),
         (_, Some(next)) => beside_the_slash(*next).reverse(),
         (None, None) => Ordering::Equal,

@@ -128,6 +128,17 @@ async fn a_request_is_recorded_with_all_that_is_known() {
         assert_eq!((text.len(), &text[19..20]), (27, "."), "{text}");
     }
     assert!(last["stageTimestamp"].as_str() >= last["requestReceivedTimestamp"].as_str());
+
+    // What others cannot read stands in a text.
+    for (body, expected) in
+        [(&b"{\"a\":\"\xff\"}"[..], "{\"a\":\"\u{fffd}\"}"), (br#"{"\ud800":1}"#, r#"{"\ud800":1}"#)]
+    {
+        let request = admin.request(http::Method::POST, &format!("{CONFIG_MAPS}?fieldManager=other"));
+        request.body("application/json", body.to_vec()).header("user-agent", "agent/\u{e9}").send().await;
+        let event = audited.about("fieldManager=other").pop().unwrap();
+        assert_eq!(event["requestObject"], expected, "{event}");
+        assert_eq!(event["userAgent"], "agent/\u{e9}", "{event}");
+    }
 }
 
 #[tokio::test]
@@ -492,7 +503,7 @@ async fn answer(mut stream: TcpStream, seen: mpsc::UnboundedSender<Value>, pause
 #[tokio::test]
 async fn the_example_policy_never_records_the_body_of_a_secret() {
     let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/audit-policy.yaml");
-    for vocabulary in ["orch", "kubernetes"] {
+    for (vocabulary, domain) in [("orch", "orch.io"), ("kubernetes", "kubernetes.io")] {
         let directory = tempfile::tempdir().unwrap();
         let log = directory.path().join("audit.log");
         let server = TestServer::options()
@@ -506,6 +517,11 @@ async fn the_example_policy_never_records_the_body_of_a_secret() {
         admin.post(SECRETS, &secret).await.expect(201);
         admin.merge(&format!("{SECRETS}/s"), &json!({"stringData": {"password": "hush"}})).await.expect(200);
         admin.get(&format!("{SECRETS}/s")).await.expect(200);
+        // The client is told what is wrong with its body, the log is not.
+        for wrong in [json!({"data": {"p": "hush"}}), json!({"data": "hush"})] {
+            let message = admin.merge(&format!("{SECRETS}/s"), &wrong).await.refused(422, "Invalid");
+            assert!(message.contains("hush"), "{message}");
+        }
         let accounts = "/api/v1/namespaces/default/serviceaccounts";
         admin.post(accounts, &json!({"metadata": {"name": "a"}})).await.expect(201);
         let token = admin.post(&format!("{accounts}/a/token"), &json!({"spec": {}})).await.expect(201);
@@ -519,6 +535,8 @@ async fn the_example_policy_never_records_the_body_of_a_secret() {
             assert_eq!(answer["status"]["authenticated"], true, "{answer}");
         }
         let text = fs::read_to_string(&log).unwrap();
+        let issued = format!("authentication.{domain}/issued-credential-id\":\"JTI=");
+        assert!(text.contains(&issued), "{text}");
         for secret in ["hush", "aHVzaA==", token] {
             assert!(!text.contains(secret), "{text}");
         }
@@ -549,6 +567,7 @@ async fn a_token_that_should_have_been_renewed_is_told() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().cast_signed();
     let uid = account["metadata"]["uid"].as_str().unwrap().to_owned();
     let grant = Grant {
+        id: Grant::new_id(),
         namespace: "default".to_owned(),
         account: Named { name: "robot".to_owned(), uid },
         audiences: vec!["https://orch.default.svc".to_owned()],

@@ -283,6 +283,9 @@ async fn the_name_of_a_manager_is_printable() {
     let request = admin.request(Method::POST, CONFIG_MAPS).header("user-agent", "tool/1.0");
     let created = request.json(&config_map("a", "1")).send().await.expect(201);
     assert_eq!(created["metadata"]["managedFields"][0]["manager"], "tool");
+    let request = admin.request(Method::POST, CONFIG_MAPS).header("user-agent", "müller/1.0");
+    let created = request.json(&config_map("c", "1")).send().await.expect(201);
+    assert_eq!(created["metadata"]["managedFields"][0]["manager"], "müller");
     let path = format!("{CONFIG_MAPS}?fieldManager=caf%C3%A9%20%F0%9F%98%80");
     let created = admin.post(&path, &config_map("b", "1")).await.expect(201);
     assert_eq!(created["metadata"]["managedFields"][0]["manager"], "café 😀");

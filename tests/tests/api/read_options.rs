@@ -119,6 +119,7 @@ async fn malformed_numbers_and_durations_are_refused() {
     let details = &watched.json()["details"];
     assert_eq!(details["kind"], "configmaps");
     assert_eq!(details["causes"][0]["field"], "resourceVersion");
+    assert!(watched.text().contains(&fault.replace('"', "\\\"")), "{}", watched.text());
     let message = admin.get(&format!("{CONFIG_MAPS}?timeout=x")).await.refused(400, "BadRequest");
     assert!(message.starts_with("invalid timeout specified in the request URL - "), "{message}");
     // A watch ignores the parameter `timeout`.

@@ -292,3 +292,22 @@ async fn a_webhook_cannot_send_the_server_elsewhere() {
     assert!(followed.is_err(), "the server went where it was sent");
     assert!(!server.log().contains("secret detail"), "an answer in the log");
 }
+
+/// Probes count for nobody, so that they tell of the server; but each unknown token is a call of the webhook.
+#[tokio::test]
+async fn probes_with_tokens_are_limited_like_other_requests() {
+    let (site, options, _folder) = options().await;
+    let webhook = site.start(|_: &Seen| Reply::Nothing).await;
+    let server = options.flag("--max-requests-per-address=2").start().await;
+    let tokens: Vec<String> = (0..8).map(|number| format!("unknown-{number}")).collect();
+    let clients: Vec<_> = tokens.iter().map(|token| server.without_credentials().with_token(token)).collect();
+    // Two wait for the webhook until this test ends.
+    let answers = join_all(clients.iter().map(|client| async {
+        tokio::time::timeout(Duration::from_secs(3), client.get("/livez")).await.ok()
+    }));
+    let refused = answers.await.into_iter().flatten().map(|answer| answer.status);
+    assert_eq!(refused.collect::<Vec<_>>(), [429; 6]);
+    let asked: usize = tokens.iter().map(|token| asked_about(&webhook, token)).sum();
+    assert!(asked <= 2, "{asked} tokens were judged at a time");
+    assert_eq!(server.without_credentials().get("/livez").await.status, 200);
+}

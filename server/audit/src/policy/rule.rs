@@ -1,5 +1,7 @@
 //! A rule of a policy, and which requests it matches.
 
+use orch_runtime::same_text::same_text;
+
 use super::{Attributes, Level, ResourceTarget, Stages, Target};
 
 /// A rule. Lists that are empty match everything. A rule with namespaces or resources never matches a path,
@@ -76,7 +78,7 @@ impl Rule {
 
 impl GroupResources {
     fn contains(&self, target: &ResourceTarget<'_>) -> bool {
-        self.group == target.group
+        same_text(&self.group, target.group)
             && (self.resources.is_empty() || self.resources.iter().any(|of| is_named(of, target)))
             && (self.resource_names.is_empty() || has(&self.resource_names, target.name))
     }
@@ -93,7 +95,7 @@ fn is_named(text: &str, target: &ResourceTarget<'_>) -> bool {
 }
 
 fn has(list: &[String], text: &str) -> bool {
-    list.iter().any(|item| item == text)
+    list.iter().any(|item| same_text(item, text))
 }
 
 #[cfg(test)]

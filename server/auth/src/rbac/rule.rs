@@ -4,6 +4,8 @@
 //! bits, made of its verbs and its resources. What a request needs and these lack cannot match; the texts are
 //! compared only for the rest.
 
+use orch_runtime::same_text::same_text;
+
 use super::{permission::Permission, policy::PolicyRule};
 use crate::authorizer::{Attributes, Target};
 
@@ -152,7 +154,7 @@ impl<'a> Question<'a> {
 
 /// Whether a list of verbs or groups has an entry, or `*`.
 fn has(list: &[String], wanted: &str) -> bool {
-    list.iter().any(|entry| entry == wanted || entry == ALL)
+    list.iter().any(|entry| same_text(entry, wanted) || entry == ALL)
 }
 
 /// Whether a resource of a rule is the one of a request: `*` is every one, `pods/log` one sub-resource, and

@@ -18,6 +18,8 @@ pub struct Named {
 /// The contents of a new token. Times are in seconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
+    /// The id of the token, from [`Grant::new_id`].
+    pub id: String,
     /// The namespace of the account.
     pub namespace: String,
     /// The account.
@@ -37,6 +39,16 @@ pub struct Grant {
 }
 
 impl Grant {
+    /// An id that no other token has.
+    pub fn new_id() -> String {
+        uuid::Uuid::new_v4().to_string()
+    }
+
+    /// The id of the token, as users have it and events of audit name it.
+    pub fn credential_id(&self) -> String {
+        format!("JTI={}", self.id)
+    }
+
     pub(super) fn claims(&self, issuer: &str, private_claim: &str) -> Value {
         let bound = |kind| self.bound.as_ref().filter(|(of, _)| *of == kind).map(|(_, named)| named.clone());
         let private = PrivateClaims {
@@ -52,7 +64,7 @@ impl Grant {
             "exp": self.expires,
             "iat": self.issued,
             "iss": issuer,
-            "jti": uuid::Uuid::new_v4().to_string(),
+            "jti": self.id,
             "nbf": self.issued,
             "sub": user_name(&self.namespace, &self.account.name),
             private_claim: private,

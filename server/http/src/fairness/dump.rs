@@ -37,7 +37,7 @@ pub fn priority_levels(fairness: &Fairness) -> String {
             level.name.clone(),
             level.queues.len().to_string(),
             is_idle.to_string(),
-            false.to_string(),
+            level.is_quiescing.to_string(),
             level.totals.waiting.to_string(),
             level.totals.running.to_string(),
             dispatched.to_string(),

@@ -14,7 +14,7 @@ use orch_flow::{
     config::{Level, LevelKind},
     dealing::Hand,
     demand::Smoothed,
-    queue_set::{Arrival, QueueSet, Refusal, Running},
+    queue_set::{Arrival, QueueSet, Refusal, Running, Totals},
     retry_after::RetryAfter,
     shares::Seats,
     width::Width,
@@ -41,6 +41,8 @@ pub struct Gate {
 
 struct Inner {
     kind: LevelKind,
+    /// Whether the level is gone, and only the requests that it had are left.
+    is_quiescing: bool,
     seats: Seats,
     demand: Smoothed,
     set: QueueSet<Waiter>,
@@ -94,6 +96,7 @@ impl Gate {
         set.set_nominal(now, seats.nominal);
         let inner = Inner {
             kind: level.kind,
+            is_quiescing: false,
             seats,
             demand: Smoothed::default(),
             set,
@@ -137,12 +140,25 @@ impl Gate {
     pub(super) fn configure(&self, kind: LevelKind, seats: Seats) {
         let now = self.clock.now();
         let mut inner = self.lock();
-        (inner.kind, inner.seats) = (kind, seats);
+        (inner.kind, inner.seats, inner.is_quiescing) = (kind, seats, false);
         inner.set.set_kind(kind);
         inner.set.set_nominal(now, seats.nominal);
         let limit = inner.set.limit().clamp(seats.lowest, seats.highest);
         inner.set.set_limit(now, limit);
         inner.start_next(now);
+    }
+
+    /// The level is gone. Returns whether it has requests left.
+    pub(super) fn quiesce(&self) -> bool {
+        let mut inner = self.lock();
+        inner.is_quiescing = true;
+        inner.is_busy()
+    }
+
+    /// Whether the level is there, or has requests left.
+    pub(super) fn is_needed(&self) -> bool {
+        let inner = self.lock();
+        !inner.is_quiescing || inner.is_busy()
     }
 
     pub(super) fn borrower(&self, now: Nanos) -> Borrower {
@@ -221,6 +237,11 @@ impl Gate {
 }
 
 impl Inner {
+    fn is_busy(&self) -> bool {
+        let Totals { running, waiting, .. } = self.set.totals();
+        running > 0 || waiting > 0
+    }
+
     fn borrower(&self, demand: Smoothed) -> Borrower {
         Borrower { seats: self.seats, demand, is_exempt: self.kind == LevelKind::Exempt }
     }

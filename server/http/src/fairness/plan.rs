@@ -35,8 +35,8 @@ pub(super) struct Place {
     pub(super) uids: [String; 2],
 }
 
-/// Makes a plan. Levels that were there before keep their requests; one that is gone keeps those that it has
-/// until they end. Answers name their flow schema and level by `headers`. A plan has a `number` of its own.
+/// Makes a plan. Levels that were there before keep their requests. One that is gone keeps its seats until the
+/// requests that it has have ended, and has them still if it comes back before. Answers name their flow schema and level by `headers`. A plan has a `number` of its own.
 pub(super) fn make(
     number: u64,
     gates: &mut HashMap<String, Arc<Gate>>,
@@ -48,7 +48,7 @@ pub(super) fn make(
     let Configuration { levels, schemas } = configuration;
     let plain: Vec<Level> = levels.iter().map(|level| level.object.clone()).collect();
     let seats = shares::seats(total_seats, &plain);
-    gates.retain(|name, _| plain.iter().any(|level| level.name == *name));
+    gates.retain(|name, gate| plain.iter().any(|level| level.name == *name) || gate.quiesce());
     for (level, seats) in plain.iter().zip(&seats) {
         match gates.get(&level.name) {
             Some(gate) => gate.configure(level.kind, *seats),

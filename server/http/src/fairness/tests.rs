@@ -209,8 +209,8 @@ fn many_queues() -> LevelKind {
 }
 
 /// Users of the group `all`, at a schema with one flow for each namespace.
-fn plan(number: u64) -> Arc<Plan> {
-    let level = Level { name: "l".to_owned(), shares: 1, lendable_percent: 0, kind: many_queues() };
+fn configuration(kind: LevelKind) -> Configuration {
+    let level = Level { name: "l".to_owned(), shares: 1, lendable_percent: 0, kind };
     let rules = SubjectRules { subjects: vec![Subject::Group("all".to_owned())], ..SubjectRules::default() };
     let schema = SchemaConfig {
         name: "s".to_owned(),
@@ -219,13 +219,44 @@ fn plan(number: u64) -> Arc<Plan> {
         distinguisher: Distinguisher::Namespace,
         rules: vec![rules],
     };
-    let configuration = Configuration {
+    Configuration {
         levels: vec![Configured { object: level, uid: "1".to_owned() }],
         schemas: vec![Configured { object: schema, uid: "2".to_owned() }],
-    };
+    }
+}
+
+fn plan_of(number: u64, gates: &mut HashMap<String, Arc<Gate>>, configuration: Configuration) -> Plan {
     let headers = Arc::from([["schema", "level"].map(HeaderName::from_static)]);
-    let clock = Clock(Instant::now());
-    Arc::new(plan::make(number, &mut HashMap::new(), configuration, 1, clock, &headers))
+    plan::make(number, gates, configuration, 1, Clock(Instant::now()), &headers)
+}
+
+fn plan(number: u64) -> Arc<Plan> {
+    Arc::new(plan_of(number, &mut HashMap::new(), configuration(many_queues())))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_level_that_is_deleted_has_its_requests_until_they_end() {
+    let mut gates = HashMap::new();
+    let there = || configuration(queues());
+    let gone = || Configuration { levels: Vec::new(), schemas: Vec::new() };
+    plan_of(0, &mut gates, there());
+    let gate = Arc::clone(&gates["l"]);
+    let (runs, waits) = (seat(arrive(&gate)), waiting(arrive(&gate)));
+    plan_of(1, &mut gates, gone());
+    assert!(gates["l"].view().is_quiescing);
+    assert_eq!(totals(&gates["l"]).running, 1);
+    // It comes back with the same requests, not with new seats.
+    plan_of(2, &mut gates, there());
+    assert!(Arc::ptr_eq(&gates["l"], &gate) && !gate.view().is_quiescing);
+    let third = waiting(arrive(&gates["l"]));
+    plan_of(3, &mut gates, gone());
+    drop((runs, third));
+    let Ok(last) = waits.wait(LONG).await else { panic!("its turn has come") };
+    assert!(gate.is_needed());
+    drop(last);
+    assert!(!gate.is_needed());
+    plan_of(4, &mut gates, gone());
+    assert!(gates.is_empty());
 }
 
 fn user(number: u32) -> Arc<UserInfo> {

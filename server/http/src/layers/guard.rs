@@ -4,7 +4,7 @@
 use std::{
     pin::pin,
     sync::{Arc, atomic::Ordering},
-    time::{Instant, SystemTime},
+    time::Instant,
 };
 
 use axum::response::Response;
@@ -77,9 +77,10 @@ pub(super) async fn guarded(passage: Passage<'_>, audit: &RequestAudit<'_>) -> R
     };
     let authorization = parts.headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
     let headers = View(&parts.headers);
-    let credentials = Credentials::new(&connection.peer().certificates, authorization, SystemTime::now())
-        .at(parts.uri.path())
-        .with_headers(&headers);
+    let credentials =
+        Credentials::new(&connection.peer().certificates, authorization, head.timeline.received())
+            .at(parts.uri.path())
+            .with_headers(&headers);
     let hint = credentials.warning();
     let mut response = match authenticated(app, head, &credentials).await {
         Ok(caller) => {
@@ -89,6 +90,7 @@ pub(super) async fn guarded(passage: Passage<'_>, audit: &RequestAudit<'_>) -> R
                 return refused;
             }
             if let (Some(supply), Some(shares)) = (supply, &mut shares)
+                && !is_probe(head)
                 && let Err(error) = app.limits.identify(shares, supply, connection, caller.user())
             {
                 return refusal(error);
@@ -252,13 +254,18 @@ async fn admitted(passage: Passage<'_>, sender: &Authenticated, caller: &Authent
     routes::answer(app, caller, head, body).await
 }
 
-/// What a request is counted as; probes are not counted.
+/// What a request is counted as. Probes are not counted, so that they tell of the server and not of its
+/// clients; but those with a credential, which another server may have to judge, count for their address.
 fn supply(head: RequestHead<'_>) -> Option<Supply> {
     match &head.info.route {
         Route::Resource(Verb::Watch, _) => Some(Supply::Watches),
-        Route::NonResource if health::is_probe(head.parts.uri.path()) => None,
+        _ if is_probe(head) && !head.parts.headers.contains_key(header::AUTHORIZATION) => None,
         _ => Some(Supply::Requests),
     }
+}
+
+fn is_probe(head: RequestHead<'_>) -> bool {
+    matches!(head.info.route, Route::NonResource) && health::is_probe(head.parts.uri.path())
 }
 
 /// As how many of a supply a request counts. A watch keeps its selectors: one for each begun KiB of its

@@ -8,7 +8,7 @@ use orch_registry::{
     error::{ApiError, Result},
     read::{
         selection::Selection,
-        version::{Named, VersionMatch},
+        version::{self, Named, VersionMatch},
     },
     request::{ListRequest, ListStart, Target, WatchRequest},
 };
@@ -89,7 +89,7 @@ fn start_version(query: &Query, target: &Target<'_>) -> Result<Named> {
     Named::parse(text).map_err(|_| {
         let mut violations = Validation::new(target.resource.vocabulary);
         let path = Path::ROOT.field("resourceVersion");
-        violations.push(FieldError::invalid(&path, text, "must be a version that the server gave"));
+        violations.push(FieldError::invalid(&path, text, &version::fault_of(text)));
         ApiError::Invalid {
             group: target.resource.group.clone(),
             kind: target.resource.def.plural.to_owned(),

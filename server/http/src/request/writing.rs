@@ -89,7 +89,7 @@ fn options(
     };
     refuse(violations, kind, vocabulary)?;
     let field_manager = match query.text("fieldManager") {
-        "" => manager_of_agent(head.header(header::USER_AGENT)),
+        "" => manager_of_agent(&head.user_agent()),
         named => named.to_owned(),
     };
     Ok(WriteOptions { dry_run: !dry_run.is_empty(), field_manager, field_validation })

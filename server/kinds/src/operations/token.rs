@@ -55,6 +55,7 @@ impl Token {
         let lifetime = self.shorten(context, &mut request, &bound);
         let issued = context.cx.core.now().as_unix_seconds();
         let grant = Grant {
+            id: Grant::new_id(),
             namespace: context.target.namespace.to_string(),
             account: account.named,
             audiences: request.spec.audiences.clone(),
@@ -68,6 +69,7 @@ impl Token {
             .tokens
             .issue(&grant)
             .map_err(|error| ApiError::internal("the token cannot be made", error))?;
+        context.cx.issues_credential(grant.credential_id());
         let mut sent = tree_of(context, &request)?;
         if !names_audiences && let Some(spec) = sent.get_mut("spec").and_then(Tree::as_object_mut) {
             spec.insert("audiences".to_owned(), Tree::Null);

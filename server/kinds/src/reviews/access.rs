@@ -134,7 +134,8 @@ impl Review<SelfSubjectAccessReview> for Access {
 fn resource_target(resource: &ResourceAttributes) -> ResourceTarget<'_> {
     ResourceTarget {
         group: &resource.group,
-        version: &resource.version,
+        // As the reference asks for every version.
+        version: if resource.version.is_empty() { "*" } else { &resource.version },
         resource: &resource.resource,
         subresource: &resource.subresource,
         namespace: &resource.namespace,

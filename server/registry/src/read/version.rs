@@ -73,12 +73,17 @@ impl Named {
 }
 
 fn not_a_version(text: &str) -> ApiError {
-    let shown = text.shown();
+    let (shown, fault) = (text.shown(), fault_of(text));
+    ApiError::BadRequest(format!(
+        "invalid resource version: resourceVersion: Invalid value: {shown}: {fault}"
+    ))
+}
+
+/// What is wrong with a text that is no version, in the words of the reference.
+pub fn fault_of(text: &str) -> String {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     let fault = if is_number { "value out of range" } else { "invalid syntax" };
-    let field =
-        format!("resourceVersion: Invalid value: {shown}: strconv.ParseUint: parsing {shown}: {fault}");
-    ApiError::BadRequest(format!("invalid resource version: {field}"))
+    format!("strconv.ParseUint: parsing {}: {fault}", text.shown())
 }
 
 impl Shown {

@@ -53,6 +53,7 @@ fn issuer() -> Arc<TokenIssuer> {
 
 fn grant() -> Grant {
     Grant {
+        id: Grant::new_id(),
         namespace: "n".to_owned(),
         account: named("robot"),
         audiences: vec![ISSUER.to_owned(), "others".to_owned()],

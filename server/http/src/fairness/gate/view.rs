@@ -24,6 +24,8 @@ pub struct GateView {
     pub name: String,
     /// What its shares give it.
     pub seats: Seats,
+    /// Whether it is deleted, and only the requests that it had are left.
+    pub is_quiescing: bool,
     /// The seats that it has now.
     pub limit: u32,
     /// Its demand.
@@ -71,6 +73,7 @@ impl Gate {
         GateView {
             name: self.name.clone(),
             seats: inner.seats,
+            is_quiescing: inner.is_quiescing,
             limit: inner.set.limit(),
             demand: inner.demand,
             ratios: inner.set.demand_ratios(),
