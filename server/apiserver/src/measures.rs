@@ -33,7 +33,7 @@ use crate::bootstrap::logging::LostLines;
 pub struct Measured<'a> {
     /// Where the data are, and how long history is kept.
     pub storage: &'a StorageConfig,
-    /// How many lines of the log were lost, where somebody counts them.
+    /// How many lines of the log were lost, where they are counted.
     pub lost_lines: Option<&'a LostLines>,
     /// All feature gates, and whether they are on.
     pub gates: Vec<(FeatureGate, bool)>,

@@ -6,8 +6,8 @@
 //! - [`rule_set`]: the rules of one role; where they are many, `lookup` finds those that match;
 //! - [`index`]: all roles and bindings, arranged for decisions. It changes with each of them. `roles` has the
 //!   roles, and `grants` what bindings give to one subject;
-//! - [`coverage`]: whether the rules that somebody has include the rules that they want to give away, each
-//!   taken apart into [`permission`]s; `refusal` says what they lack.
+//! - [`coverage`]: whether the rules of a user cover the rules that they want to grant, each taken apart into
+//!   [`permission`]s; `refusal` says what they lack.
 //!
 //! Permissions only add up; there are no rules that deny. Texts are those of the reference, because clients
 //! show and compare them.

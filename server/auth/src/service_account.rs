@@ -41,16 +41,6 @@ pub fn user_name(namespace: &str, name: &str) -> String {
     format!("{USER_PREFIX}:{namespace}:{name}")
 }
 
-/// Whether the text is an https URL without a query and a fragment: what the keys of an issuer can be found
-/// by (`OpenID` Connect Discovery 1.0, section 3).
-pub fn is_https_url(text: &str) -> bool {
-    let rest = text.strip_prefix("https://").unwrap_or_default();
-    let is_odd = |character: char| {
-        matches!(character, '?' | '#') || character.is_whitespace() || character.is_control()
-    };
-    !rest.is_empty() && !rest.starts_with(['/', ':']) && !rest.contains(is_odd)
-}
-
 /// A service account as a user, as far as its name tells.
 pub fn user(namespace: &str, name: &str) -> UserInfo {
     UserInfo::new(user_name(namespace, name), groups(namespace)).authenticated()

@@ -4,9 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{ArgAction::Set, Args};
 use orch_auth::{
-    authentication::AuthenticationConfig,
-    authorization::Mode,
-    service_account::{TokenConfig, is_https_url},
+    authentication::AuthenticationConfig, authorization::Mode, oidc::url, service_account::TokenConfig,
 };
 use orch_registry::feature_gates::{
     ANONYMOUS_CONDITIONS, FeatureGates, PROXY_UID, STRUCTURED_AUTHENTICATION,
@@ -120,10 +118,9 @@ impl AuthenticationFlags {
         }
         if let Some(url) = &self.service_account_jwks_uri {
             let flag = "--service-account-jwks-uri";
-            if !is_https_url(url) {
-                return Err(StartError::configuration(flag, format_args!("{url} is no https URL")));
-            }
-            if let Some(issuer) = issuers.first().filter(|issuer| !is_https_url(issuer)) {
+            url::check(url)
+                .map_err(|problem| StartError::configuration(flag, format_args!("{url:?} {problem}")))?;
+            if let Some(issuer) = issuers.first().filter(|issuer| url::check(issuer).is_err()) {
                 let problem = format_args!("needs an issuer that is an https URL, and {issuer} is not");
                 return Err(StartError::configuration(flag, problem));
             }

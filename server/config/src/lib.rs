@@ -86,9 +86,9 @@ pub struct Config {
     pub client_limits: ClientLimits,
     /// How fast they must read.
     pub pace: Pace,
-    /// Who is let in. The server's own certificate authority is added at start.
+    /// How callers are authenticated. The server's own certificate authority is added at start.
     pub authentication: AuthenticationConfig,
-    /// What they may do.
+    /// How requests are authorized.
     pub authorization: AuthorizationConfig,
     /// Which requests are recorded, and where.
     pub audit: AuditConfig,

@@ -332,6 +332,10 @@ const ASKING_MISTAKES: &[(&[&str], &str)] = &[
         "--oidc-issuer-url: \"http://i\" must begin with https://",
     ),
     (
+        &["--service-account-jwks-uri=https://u:p@a/keys"],
+        "--service-account-jwks-uri: \"https://u:p@a/keys\" must not contain a username or password",
+    ),
+    (
         &["--cors-allowed-origins=example.com$"],
         "invalid value 'example.com$' for '--cors-allowed-origins <REGEX,...>': does not say where the host \
          begins: ^ or // is missing; --help lists all flags",

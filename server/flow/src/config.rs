@@ -68,7 +68,7 @@ pub enum Distinguisher {
 /// Matches where one subject does, and one rule for the target of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubjectRules {
-    /// Who asks.
+    /// The callers.
     pub subjects: Vec<Subject>,
     /// Requests for resources.
     pub resources: Vec<ResourceRule>,
@@ -76,7 +76,7 @@ pub struct SubjectRules {
     pub paths: Vec<PathRule>,
 }
 
-/// Who asks. A name may be `*`.
+/// A caller or several. A name may be `*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The user of this name.

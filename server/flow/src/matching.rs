@@ -31,7 +31,7 @@ struct Candidate {
     rules: Box<[usize]>,
 }
 
-/// Who asks.
+/// The caller of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Who<'a> {
     /// The user's name.

@@ -1,4 +1,4 @@
-//! Whose turn it is: priority and fairness (KEP-1040), or plain limits where that is turned off.
+//! Priority and fairness (KEP-1040), or plain limits of requests in flight where that is turned off.
 //!
 //! A request that is authenticated gets a seat of its priority level, waits for one, or is answered with 429.
 //! It has the seat until its answer is handed over ([`held`]). What is fair is decided in `orch-flow`; here
@@ -193,10 +193,10 @@ impl Fairness {
         self.gates.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a plan of what is stored now, or waits until somebody else has made it.
+    /// Makes a plan of the objects that are stored now, or waits until another request has made it.
     fn make_plan(&self) {
         let mut gates = self.locked_gates();
-        // Somebody else may have made it while this one waited.
+        // Another request may have made it while this one waited.
         if self.source.has_news() {
             self.is_planning.store(true, Ordering::Release);
             let number = self.plan.load().number + 1;

@@ -185,8 +185,8 @@ async fn may_go_on(app: &App, watch: &OpenWatch, callers: &Callers) -> bool {
     !matches!(app.access.review(sender, wanted, &info.names, path, &query).await, Review::Refused)
 }
 
-/// Authenticates the caller of a watch again. One credential is judged once in a round, unless a proxy may name
-/// users. Whether a request needs no credential can depend on its path.
+/// Authenticates the caller of a watch again. One credential is judged once in a round, unless a proxy may
+/// name users. Whether a request needs no credential can depend on its path.
 async fn sender(
     app: &App,
     watch: &OpenWatch,

@@ -87,7 +87,7 @@ async fn serve(stream: ClientStream, mut events: Body, messages: Messages) {
     if end == End::Lost || socket.send_close(&end).await.is_err() {
         return;
     }
-    // Who has not closed by then is cut.
+    // A client that has not closed by then is cut off.
     let _ = timeout(FAREWELL, socket.wait_for_close()).await;
 }
 

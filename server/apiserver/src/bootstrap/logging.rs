@@ -104,7 +104,7 @@ impl Log {
     pub fn flush(&self) {
         let (written, waiting) = sync_channel(1);
         if self.queue.entries.try_send(Entry::Flush(written)).is_ok() {
-            // Where it takes longer, somebody does not read the log.
+            // Where it takes longer, the reader of the log has stopped.
             let _ = waiting.recv_timeout(LAST_LINES);
         }
     }

@@ -39,7 +39,7 @@ impl OtherForms for FormsOfReference {
         if tree["apiVersion"] != *resource.api_version || tree["kind"] != resource.def.kind {
             return None;
         }
-        // In protobuf, fields are empty that are absent otherwise. Defaults are those of whoever reads.
+        // In protobuf, fields are empty that are absent otherwise. Defaults are those of the reader.
         let mut object = (resource.def.from_tree)(tree).ok()?;
         object.set_defaults();
         let mut tree = object.to_tree().ok()?;

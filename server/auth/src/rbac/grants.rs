@@ -1,8 +1,7 @@
 //! What one subject is granted, by namespace.
 //!
 //! Any number of bindings can grant one role, and a request is compared with a role once. So the grants of a
-//! role stand together, that of the first binding in front, and whoever looks for roles goes from one to the
-//! next.
+//! role stand together, that of the first binding in front, and a search for roles goes from one to the next.
 
 use std::{collections::HashMap, iter, sync::Arc};
 

@@ -17,7 +17,7 @@ const FEW: usize = 256;
 /// So many rules are looked at while a few values are compared.
 const RULES_AT_ONCE: usize = 4_096;
 
-/// See the module. It never changes, so whoever needs long keeps it and no lock.
+/// See the module. It never changes, so it can be read for long without a lock.
 #[derive(Default)]
 pub(super) struct RuleSet {
     rules: Box<[Rule]>,

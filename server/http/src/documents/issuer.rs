@@ -8,7 +8,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderValue, header};
-use orch_auth::service_account::{PublicKey, TokenIssuer, is_https_url};
+use orch_auth::{
+    oidc::url,
+    service_account::{PublicKey, TokenIssuer},
+};
 use serde_json::{Value, json};
 
 /// Where the issuer is described.
@@ -23,10 +26,10 @@ pub struct IssuerDocuments {
 }
 
 impl IssuerDocuments {
-    /// Describes an issuer whose keys are at `keys_url`. `None` where the issuer is no https URL: then nobody
-    /// could find the documents by it.
+    /// Describes an issuer whose keys are at `keys_url`. `None` where the issuer is no https URL by which the
+    /// documents could be found.
     pub fn new(tokens: Arc<TokenIssuer>, keys_url: String) -> Option<Self> {
-        is_https_url(tokens.issuer()).then_some(Self { tokens, keys_url })
+        url::check(tokens.issuer()).is_ok().then_some(Self { tokens, keys_url })
     }
 
     /// The description of the issuer.

@@ -1,7 +1,7 @@
 //! What priority and fairness holds, as text for people: `/debug/api_priority_and_fairness/...`.
 //!
 //! The columns are those of the reference, with its spelling. Requests that are answered at once, as most
-//! reads are, are never listed: listing them would cost each of them more than anybody could see.
+//! reads are, are never listed: that would slow each of them down, and no dump would catch them.
 
 use std::time::SystemTime;
 

@@ -35,8 +35,9 @@ pub(super) struct Place {
     pub(super) uids: [String; 2],
 }
 
-/// Makes a plan. Levels that were there before keep their requests. One that is gone keeps its seats until the
-/// requests that it has have ended, and has them still if it comes back before. Answers name their flow schema and level by `headers`. A plan has a `number` of its own.
+/// Makes a plan. Levels that were there before keep their requests. One that is gone keeps its seats until
+/// its requests have ended, and still has them if it comes back before. Answers name their flow schema and
+/// level by `headers`. A plan has a `number` of its own.
 pub(super) fn make(
     number: u64,
     gates: &mut HashMap<String, Arc<Gate>>,

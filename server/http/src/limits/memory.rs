@@ -1,7 +1,7 @@
 //! How much memory the process may have before it takes no more objects: a refused write is better than a
 //! process that the system kills.
 //!
-//! Objects are in memory, so whoever writes fills it. Where the limit is reached, creates, updates and
+//! Objects are in memory, so writes fill it. Where the limit is reached, creates, updates and
 //! patches are refused, and reads and deletions go on.
 
 use std::{

@@ -1,4 +1,4 @@
-//! Who asks, and whether they may: attempts, and how long they take.
+//! Metrics of authentication and authorization: attempts, and how long they take.
 
 use std::time::Duration;
 

@@ -26,8 +26,8 @@ pub const COMPRESS_ABOVE: usize = 128 * 1024;
 /// So many bytes of stored objects are read before the task yields: some milliseconds.
 pub const READ_BUDGET: usize = 256 * 1024;
 
-/// How much a list has read since its task yielded. It counts objects and not what is made of them: the row of
-/// a large object may be short.
+/// How much a list has read since its task yielded. It counts objects and not what is made of them: the row
+/// of a large object may be short.
 #[derive(Default)]
 pub struct ReadBudget(usize);
 

@@ -55,14 +55,14 @@ struct SharedBody {
 #[derive(Default)]
 struct Making {
     so_far: Duration,
-    /// Since when it waits for the next one. Not any more when there is something to take: who does not come
-    /// for it is slow.
+    /// Since when it waits for the next one; `None` when one is ready, because a reader that does not take it
+    /// is slow.
     since: Option<Instant>,
-    /// There was something to take after the reader came last.
+    /// A piece became ready after the last poll of the reader.
     is_ready: bool,
 }
 
-/// Wakes the reader, and notes that there is something to take.
+/// Wakes the reader, and notes that a piece is ready.
 struct Noted {
     held: Weak<SharedBody>,
     reader: Waker,
@@ -91,7 +91,7 @@ impl Making {
 #[error("the client reads too slowly")]
 struct TooSlow;
 
-/// The same answer, for a reader who is not too slow.
+/// The same answer, which is cut off if its reader is too slow.
 pub fn paced(body: Body, pace: Pace) -> Body {
     let held =
         SharedBody { body: Mutex::new(Some(body)), taken: AtomicU64::new(0), making: Mutex::default() };

@@ -65,8 +65,8 @@ pub fn unrecorded(uri: &str) -> Response {
     internal_text(uri, "failed to store audit event", "a backend in the mode blocking-strict failed")
 }
 
-/// The answer to a request to act as somebody without a name, which is no Status, as in the reference. The
-/// client is at fault, so the log says nothing.
+/// The answer to an impersonation without a user name, which is no Status, as in the reference. The client is
+/// at fault, so the log says nothing.
 pub fn nobody_to_impersonate(uri: &str, problem: &str) -> Response {
     plain_internal(uri, problem)
 }
