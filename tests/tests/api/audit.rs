@@ -463,7 +463,8 @@ async fn a_slow_webhook_is_told_as_audit() {
         let text = &completed["annotations"][format!("apiserver.latency.orch.io/{stage}")];
         let text = text.as_str().unwrap_or_else(|| panic!("{completed}"));
         let units = [("ms", 1.0), ("µs", 0.001), ("ns", 0.000_001), ("s", 1000.0)];
-        let (number, unit) = units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit))).unwrap();
+        let (number, unit) =
+            units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit))).unwrap();
         number.parse::<f64>().unwrap() * unit
     };
     assert!(milliseconds("audit") >= 690.0, "{completed}");

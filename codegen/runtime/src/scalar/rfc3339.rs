@@ -92,15 +92,12 @@ pub(super) fn write(out: &mut fmt::Formatter<'_>, seconds: i64, micros: Option<u
     set(&mut text[11..13], utc.hour().unsigned_abs().into());
     set(&mut text[14..16], utc.minute().unsigned_abs().into());
     set(&mut text[17..19], utc.second().unsigned_abs().into());
-    let text = match micros {
-        Some(micros) => {
-            set(&mut text[20..26], micros);
-            &text[..]
-        }
-        None => {
-            text[19] = b'Z';
-            &text[..20]
-        }
+    let text = if let Some(micros) = micros {
+        set(&mut text[20..26], micros);
+        &text[..]
+    } else {
+        text[19] = b'Z';
+        &text[..20]
     };
     out.write_str(std::str::from_utf8(text).map_err(|_| fmt::Error)?)
 }

@@ -92,7 +92,9 @@ impl<'t> Members<'t> {
     pub(super) fn text_of(&mut self, name: &[&'static str], value: &str) {
         self.comma();
         self.text.push(b'"');
-        name.iter().for_each(|part| self.text.extend_from_slice(part.as_bytes()));
+        for part in name {
+            self.text.extend_from_slice(part.as_bytes());
+        }
         self.text.extend_from_slice(b"\":");
         string(self.text, value);
     }
