@@ -105,7 +105,6 @@ impl Rules {
 
 impl FollowedFile {
     fn read(path: PathBuf, rules: Rules) -> Result<Self, String> {
-        // What changes after this look is seen by the next one.
         let files = FollowedFiles::new(vec![path.clone()]);
         let (issuers, anonymous) = rules.read(&path, &Issuers::new())?;
         let issued = Arc::new(IssuedTokenAuthenticator::new(issuers));

@@ -1,37 +1,62 @@
-//! Configuration files that are read again when they change, while the server runs.
+//! Files that are read again when they change, while the server runs.
 
-use std::{
-    fs,
-    path::PathBuf,
-    time::{Duration, Instant, SystemTime},
-};
+use std::{fs, os::unix::fs::MetadataExt as _, path::PathBuf, time::Duration};
 
 use tokio::sync::watch;
 
-/// How often it is looked whether a file has changed, and how often files are read although they seem not to
-/// have changed.
+/// How often it is looked whether a file has changed.
 const LOOK_PERIOD: Duration = Duration::from_secs(1);
-const READ_PERIOD: Duration = Duration::from_secs(50);
 
-/// When a file changed, and its length.
-type Stamp = Option<(SystemTime, u64)>;
+/// When something of a file changed, its length, and which file it is; none where it is not there.
+type Stamp = Option<((i64, i64), u64, u64)>;
 
-/// Some files, and what was last seen of them.
+/// Some files, and how they were before they were read.
 pub struct FollowedFiles {
     paths: Vec<PathBuf>,
     stamps: Vec<Stamp>,
-    texts: Vec<Option<Vec<u8>>>,
-    read_at: Instant,
 }
 
 impl FollowedFiles {
-    /// These files, as they are now.
+    /// These files, which are to be read after this: what changes while they are read is seen by the next
+    /// look.
     pub fn new(paths: Vec<PathBuf>) -> Self {
-        let (stamps, texts) = (stamps(&paths), texts(&paths));
-        FollowedFiles { paths, stamps, texts, read_at: Instant::now() }
+        let stamps = stamps(&paths);
+        FollowedFiles { paths, stamps }
     }
 
-    /// Waits until one of them has other content; `false` when the server stops.
+    /// Reads files with a function that also returns which files these are. It is called again where they
+    /// are not those that are known from before, so that each was looked at before it was read.
+    ///
+    /// # Errors
+    /// Those of the function.
+    pub fn read<T, E>(
+        mut known: Vec<PathBuf>,
+        read: impl Fn() -> Result<(T, Vec<PathBuf>), E>,
+    ) -> Result<(T, Self), E> {
+        loop {
+            let files = Self::new(known);
+            let (value, found) = read()?;
+            if found == files.paths {
+                return Ok((value, files));
+            }
+            known = found;
+        }
+    }
+
+    /// The files.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// Whether one of them has changed, so that they are to be read after this.
+    pub fn look(&mut self) -> bool {
+        let stamps = stamps(&self.paths);
+        let is_changed = stamps != self.stamps;
+        self.stamps = stamps;
+        is_changed
+    }
+
+    /// Waits until they are to be read; `false` when the server stops.
     pub async fn changed(&mut self, stopping: &mut watch::Receiver<bool>) -> bool {
         loop {
             tokio::select! {
@@ -44,28 +69,45 @@ impl FollowedFiles {
             }
         }
     }
-
-    fn look(&mut self) -> bool {
-        let stamps = stamps(&self.paths);
-        if stamps == self.stamps && self.read_at.elapsed() < READ_PERIOD {
-            return false;
-        }
-        (self.stamps, self.read_at) = (stamps, Instant::now());
-        let texts = texts(&self.paths);
-        let is_changed = texts != self.texts;
-        self.texts = texts;
-        is_changed
-    }
 }
 
 fn stamps(paths: &[PathBuf]) -> Vec<Stamp> {
     let stamp = |path: &PathBuf| {
         let known = fs::metadata(path).ok()?;
-        Some((known.modified().ok()?, known.len()))
+        // Not the time of its text, which whoever copies a file may set.
+        Some(((known.ctime(), known.ctime_nsec()), known.len(), known.ino()))
     };
     paths.iter().map(stamp).collect()
 }
 
-fn texts(paths: &[PathBuf]) -> Vec<Option<Vec<u8>>> {
-    paths.iter().map(|path| fs::read(path).ok()).collect()
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn what_changes_while_it_is_read_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+        fs::write(&one, "a").unwrap();
+        fs::write(&two, "a").unwrap();
+        let reads = Cell::new(0);
+        let read = |known: Vec<PathBuf>, change: &dyn Fn()| {
+            let all = || {
+                reads.set(reads.get() + 1);
+                let text = fs::read_to_string(&two).unwrap();
+                change();
+                Ok::<_, ()>((text, vec![one.clone(), two.clone()]))
+            };
+            FollowedFiles::read(known, all).unwrap()
+        };
+        // The second file is known only when the first one is read.
+        let (text, mut files) = read(vec![one.clone()], &|| ());
+        assert_eq!((text.as_str(), reads.get(), files.look()), ("a", 2, false));
+        let (text, mut files) = read(files.paths().to_vec(), &|| fs::write(&two, "bc").unwrap());
+        assert_eq!((text.as_str(), reads.get(), files.look(), files.look()), ("a", 3, true, false));
+        fs::remove_file(&one).unwrap();
+        assert!(files.look());
+    }
 }

@@ -4,7 +4,7 @@
 use std::{
     fs,
     net::SocketAddr,
-    path::Path,
+    path::PathBuf,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -25,13 +25,16 @@ use tokio::{
     time::Instant,
 };
 
-use crate::bootstrap::{
-    certificate_ends::{CertificateEnds, End, first_end},
-    client_certificates::ClientCertificates,
-    kubeconfig::AdminKubeconfig,
-    pki::{Authority, Identity, RENEWAL},
-    serving::ServingCertificate,
-    token_key::TokenKeys,
+use crate::{
+    bootstrap::{
+        certificate_ends::{CertificateEnds, End, first_end},
+        client_certificates::ClientCertificates,
+        kubeconfig::AdminKubeconfig,
+        pki::{Authority, Identity, RENEWAL},
+        serving::ServingCertificate,
+        token_key::TokenKeys,
+    },
+    followed_files::FollowedFiles,
 };
 
 /// How often the files are looked at.
@@ -58,6 +61,8 @@ pub struct Sources {
     shown: ClientCertificates,
     token_keys: TokenKeys,
     tokens: Arc<TokenIssuer>,
+    /// What an operator may change.
+    files: FollowedFiles,
 }
 
 /// What was read from the files.
@@ -70,9 +75,6 @@ pub struct Loaded {
     pub administrator: Identity,
 }
 
-/// The time of the last change and the length of each file.
-type Stamps = Vec<Option<(SystemTime, u64)>>;
-
 impl Sources {
     /// The files that the configuration names, and the server's own authority, which issues the
     /// administrator's client certificate, which goes into `kubeconfig`. The keys are those of `tokens`.
@@ -84,6 +86,7 @@ impl Sources {
     ) -> Self {
         let mut authentication = config.authentication.clone();
         authentication.client_ca_files.push(authority.file());
+        let files = files(&config.serving, &authentication, &token_keys);
         Sources {
             serving: config.serving.clone(),
             authentication,
@@ -94,6 +97,7 @@ impl Sources {
             shown: ClientCertificates::new(config),
             token_keys,
             tokens,
+            files: FollowedFiles::new(files),
         }
     }
 
@@ -104,6 +108,8 @@ impl Sources {
 
     /// Reads them, and makes what is missing or ends soon of what the server issues itself.
     pub fn load(&self, now: SystemTime) -> Result<Loaded, StartError> {
+        // Once more: they may have changed before the files were looked at.
+        sign(self)?;
         let certificate = ServingCertificate::load(&self.serving, &self.authority, now)?;
         let authentication = Authentication::new(&self.authentication, self.vocabulary);
         let authentication = authentication.map_err(|error| self.told(&error))?;
@@ -157,20 +163,15 @@ impl Sources {
         // One that ends exactly then is not replaced yet.
         own.min().map(|end| end - RENEWAL + Duration::from_secs(1))
     }
-
-    fn stamps(&self) -> Stamps {
-        let served = self.serving.tls_files.iter().flat_map(|files| [&files.certificate, &files.private_key]);
-        let trusted = self.authentication.client_ca_files.iter();
-        let proxy = self.authentication.proxy.iter().map(|proxy| &proxy.ca_file);
-        let files = served.chain(trusted).chain(proxy).chain(&self.authentication.token_file);
-        let keys = self.token_keys.files();
-        files.chain(&keys).map(|file| stamp(file)).collect()
-    }
 }
 
-fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
-    let known = fs::metadata(file).ok()?;
-    Some((known.modified().ok()?, known.len()))
+/// The files with what others show to the server and it shows to others.
+fn files(serving: &ServingConfig, authentication: &AuthenticationConfig, keys: &TokenKeys) -> Vec<PathBuf> {
+    let served = serving.tls_files.iter().flat_map(|files| [&files.certificate, &files.private_key]);
+    let trusted = authentication.client_ca_files.iter();
+    let proxy = authentication.proxy.iter().map(|proxy| &proxy.ca_file);
+    let files = served.chain(trusted).chain(proxy).chain(&authentication.token_file);
+    files.cloned().chain(keys.files()).collect()
 }
 
 /// Reads the files again at SIGHUP, within a minute after one of them has changed, and when certificates of
@@ -182,7 +183,7 @@ fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
 /// # Errors
 /// Where the signal cannot be listened to.
 pub fn follow(
-    sources: Sources,
+    mut sources: Sources,
     address: SocketAddr,
     authentication: Arc<ArcSwap<Authentication>>,
     lasting: Lasting,
@@ -195,7 +196,7 @@ pub fn follow(
     let mut ends = sources.ends();
     sources.ends.tell(&ends, SystemTime::now());
     Ok(async move {
-        let (mut seen, mut told) = (sources.stamps(), Instant::now());
+        let mut told = Instant::now();
         let current = InForce { authentication, lasting, tls, trust };
         loop {
             let renewal = sources.renewal(&ends);
@@ -206,13 +207,13 @@ pub fn follow(
                 _ = hangup.recv() => true,
                 () = tokio::time::sleep(left.unwrap_or(PERIOD).min(PERIOD)) => false,
             };
-            let (now, stamps) = (SystemTime::now(), sources.stamps());
-            if asked || stamps != seen || renewal.is_some_and(|renewal| renewal <= now) {
+            let (now, is_changed) = (SystemTime::now(), sources.files.look());
+            if asked || is_changed || renewal.is_some_and(|renewal| renewal <= now) {
                 for error in current.read_again(&sources, address, now) {
                     tracing::error!(%error, "what this file held before stays in force");
                 }
                 tracing::info!("certificates and tokens are read again");
-                (seen, ends) = (stamps, sources.ends());
+                ends = sources.ends();
             } else {
                 let before = std::mem::replace(&mut ends, sources.ends());
                 if ends == before && told.elapsed() < DAY {
@@ -272,4 +273,22 @@ fn sign(sources: &Sources) -> Result<(), StartError> {
         tracing::info!("tokens of service accounts are signed and accepted by other keys");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::bootstrap::{prepare, tests::config};
+
+    #[test]
+    fn what_changes_after_it_was_read_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = folder.path().join("tokens.csv");
+        std::fs::write(&tokens, "a,bob,1\n").unwrap();
+        let data = folder.path().join("data");
+        let flag = format!("--token-auth-file={}", tokens.display());
+        let mut sources = prepare(&config(&data, &[&flag])).unwrap().sources;
+        assert!(!sources.files.look(), "what a first start makes itself is no change");
+        std::fs::write(&tokens, "ab,bob,1\n").unwrap();
+        assert!(sources.files.look());
+    }
 }

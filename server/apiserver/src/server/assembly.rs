@@ -36,6 +36,7 @@ use crate::{
     authorizers,
     bootstrap::{self, Prepared, open_files},
     encryption::{self, FollowedKeys, SealShared},
+    followed_files::FollowedFiles,
     measures::{self, Measured},
     probes,
 };
@@ -44,7 +45,7 @@ use crate::{
 struct FromFiles {
     authorizers: authorizers::Files,
     asking: Asking,
-    encryption: Arc<Encryption>,
+    encryption: (Arc<Encryption>, FollowedFiles),
     audit: Option<Auditor>,
     audited: Arc<Counters>,
     tracer: Option<Tracer>,
@@ -90,6 +91,7 @@ impl Server {
         let mut admission = self.admission_chain()?;
         let FromFiles { authorizers, asking, encryption, audit, audited, tracer } =
             FromFiles::read(&self.config)?;
+        let (encryption, key_files) = encryption;
         let Asking { mut lasting, followed: issuers } = asking;
         let Opened { listener, address, own_service, controllers, prepared, trust, objects } =
             Box::pin(self.open(entrance, &encryption)).await?;
@@ -133,7 +135,7 @@ impl Server {
         measured.show(&metrics, &storage);
         core.measure(metrics.meter(&core));
         let files = self.follow_files(sources, issuers, modes, &metrics, &stopping);
-        let keys = self.follow_keys(&encryption, &storage, &metrics, &stopping);
+        let keys = self.follow_keys(&encryption, key_files, &storage, &metrics, &stopping);
         encryption::warn_of_unknown(&encryption.keyring(), core.catalog());
         let health = probes::checks(&self.config.serving, &storage, &told, &controllers.monitor());
         let informers = health.register_hook("generic-apiserver-start-informers");
@@ -273,6 +275,7 @@ impl Server {
     fn follow_keys(
         &self,
         encryption: &Arc<Encryption>,
+        files: FollowedFiles,
         storage: &Storage,
         metrics: &Metrics,
         stopping: &watch::Receiver<bool>,
@@ -285,7 +288,7 @@ impl Server {
             })
         });
         let Config { storage: settings, vocabulary, .. } = &self.config;
-        let keys = FollowedKeys::of(&settings.encryption, vocabulary, encryption, seal_shared);
+        let keys = FollowedKeys::of(&settings.encryption, files, vocabulary, encryption, seal_shared);
         keys.map(|keys| keys.follow(storage.clone(), metrics.clone(), stopping.clone()))
     }
 
