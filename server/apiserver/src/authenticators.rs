@@ -121,12 +121,15 @@ impl FollowedFile {
                 Ok((issuers, anonymous)) => {
                     self.issued.replace(issuers);
                     self.anonymous.store(Arc::new(anonymous));
+                    self.files.accepted();
                     metrics.authentication_reloaded(true);
                     tracing::info!(%path, "the issuers of tokens are read again");
                 }
                 Err(problem) => {
                     metrics.authentication_reloaded(false);
-                    tracing::error!(problem, "the issuers of tokens stay as they were read before");
+                    if self.files.refused(&problem) {
+                        tracing::error!(problem, "the issuers of tokens stay as they were read before");
+                    }
                 }
             }
         }

@@ -66,12 +66,15 @@ impl FollowedKeys {
             match self.read(&storage).await {
                 Ok(keyring) => {
                     self.encryption.replace(keyring);
+                    self.files.accepted();
                     metrics.encryption_reloaded(true);
                     tracing::info!(%path, "the keys of encryption are read again");
                 }
                 Err(problem) => {
                     metrics.encryption_reloaded(false);
-                    tracing::error!(problem, "the keys of encryption stay as they were read before");
+                    if self.files.refused(&problem) {
+                        tracing::error!(problem, "the keys of encryption stay as they were read before");
+                    }
                 }
             }
         }

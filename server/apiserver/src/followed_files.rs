@@ -1,11 +1,20 @@
 //! Files that are read again when they change, while the server runs.
 
-use std::{fs, os::unix::fs::MetadataExt as _, path::PathBuf, time::Duration};
+use std::{
+    fs,
+    os::unix::fs::MetadataExt as _,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use tokio::sync::watch;
 
 /// How often it is looked whether a file has changed.
 const LOOK_PERIOD: Duration = Duration::from_secs(1);
+
+/// How long files that were refused rest, before they are read again although none has changed: what spoke
+/// against them may be gone, such as a file missing that one of them names.
+const RETRY_PERIOD: Duration = Duration::from_secs(5);
 
 /// When something of a file changed, its length, and which file it is; none where it is not there.
 type Stamp = Option<((i64, i64), u64, u64)>;
@@ -14,6 +23,8 @@ type Stamp = Option<((i64, i64), u64, u64)>;
 pub struct FollowedFiles {
     paths: Vec<PathBuf>,
     stamps: Vec<Stamp>,
+    /// Why they were refused when they were last read, and when that was.
+    refusal: Option<(String, Instant)>,
 }
 
 impl FollowedFiles {
@@ -21,7 +32,7 @@ impl FollowedFiles {
     /// look.
     pub fn new(paths: Vec<PathBuf>) -> Self {
         let stamps = stamps(&paths);
-        FollowedFiles { paths, stamps }
+        FollowedFiles { paths, stamps, refusal: None }
     }
 
     /// Reads files with a function that also returns which files these are. It is called again where they
@@ -48,12 +59,24 @@ impl FollowedFiles {
         &self.paths
     }
 
-    /// Whether one of them has changed, so that they are to be read after this.
+    /// Whether they are to be read after this: one has changed, or they were refused a while ago.
     pub fn look(&mut self) -> bool {
         let stamps = stamps(&self.paths);
         let is_changed = stamps != self.stamps;
         self.stamps = stamps;
-        is_changed
+        is_changed || self.refusal.as_ref().is_some_and(|(_, at)| at.elapsed() >= RETRY_PERIOD)
+    }
+
+    /// They were read, and are right.
+    pub fn accepted(&mut self) {
+        self.refusal = None;
+    }
+
+    /// They were read, and cannot be used. Returns whether that is news, and not the same as the last time.
+    pub fn refused(&mut self, why: &str) -> bool {
+        let is_news = self.refusal.as_ref().is_none_or(|(before, _)| before != why);
+        self.refusal = Some((why.to_owned(), Instant::now()));
+        is_news
     }
 
     /// Waits until they are to be read; `false` when the server stops.
@@ -109,5 +132,21 @@ mod tests {
         assert_eq!((text.as_str(), reads.get(), files.look(), files.look()), ("a", 3, true, false));
         fs::remove_file(&one).unwrap();
         assert!(files.look());
+    }
+
+    #[test]
+    fn what_was_refused_is_read_again() {
+        let mut files = FollowedFiles::new(Vec::new());
+        let rest = |files: &mut FollowedFiles| files.refusal.as_mut().unwrap().1 -= RETRY_PERIOD;
+        assert!(!files.look());
+        for (why, is_news) in [("one", true), ("one", false), ("two", true)] {
+            assert_eq!(files.refused(why), is_news);
+            assert!(!files.look(), "not without end");
+            rest(&mut files);
+            assert!(files.look());
+        }
+        files.accepted();
+        assert!(!files.look());
+        assert!(files.refused("two"), "it was right in between");
     }
 }

@@ -28,10 +28,10 @@ pub async fn follow(
             }
             Err(error) => {
                 metrics.authorization_reloaded(false);
-                tracing::error!(
-                    problem = with_causes(&error),
-                    "the authorizers stay as they were read before"
-                );
+                let problem = with_causes(&error);
+                if modes.followed.refused(&problem) {
+                    tracing::error!(problem, "the authorizers stay as they were read before");
+                }
             }
         }
     }

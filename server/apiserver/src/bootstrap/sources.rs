@@ -134,6 +134,16 @@ impl Sources {
         StartError::caused(flag, error)
     }
 
+    /// Keeps what is wrong with the files. Returns whether that is to be told, and not the same as before.
+    fn judge(&mut self, errors: &[StartError]) -> bool {
+        if errors.is_empty() {
+            self.files.accepted();
+            return true;
+        }
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        self.files.refused(&errors.join("; "))
+    }
+
     /// When the certificates end that are in the files now, or that the server shows to others.
     fn ends(&self) -> Vec<End> {
         let directory = self.authority.directory();
@@ -209,10 +219,13 @@ pub fn follow(
             };
             let (now, is_changed) = (SystemTime::now(), sources.files.look());
             if asked || is_changed || renewal.is_some_and(|renewal| renewal <= now) {
-                for error in current.read_again(&sources, address, now) {
-                    tracing::error!(%error, "what this file held before stays in force");
+                let errors = current.read_again(&sources, address, now);
+                if sources.judge(&errors) || asked {
+                    for error in errors {
+                        tracing::error!(%error, "what this file held before stays in force");
+                    }
+                    tracing::info!("certificates and tokens are read again");
                 }
-                tracing::info!("certificates and tokens are read again");
                 ends = sources.ends();
             } else {
                 let before = std::mem::replace(&mut ends, sources.ends());
