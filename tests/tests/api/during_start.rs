@@ -67,3 +67,14 @@ async fn a_file_that_changes_is_read_again() {
     let change = |_| write("{type: Node, name: nodes}");
     during_a_start(folder.path(), flag, change, "the authorizers are read again").await;
 }
+
+#[tokio::test]
+async fn a_hangup_is_acted_on_afterwards() {
+    let folder = tempfile::tempdir().unwrap();
+    let hang_up = |process: u32| {
+        let told = std::process::Command::new("kill").args(["-HUP", &process.to_string()]).status().unwrap();
+        assert!(told.success());
+    };
+    let flag = "--authorization-mode=RBAC";
+    during_a_start(folder.path(), flag, hang_up, "certificates and tokens are read again").await;
+}

@@ -19,11 +19,7 @@ use orch_config::{Config, ServingConfig, start_error::StartError};
 use orch_runtime::vocabulary::Vocabulary;
 use prometheus::GaugeVec;
 use rustls::ServerConfig;
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    sync::watch,
-    time::Instant,
-};
+use tokio::{signal::unix::Signal, sync::watch, time::Instant};
 
 use crate::{
     bootstrap::{
@@ -189,62 +185,56 @@ fn files(serving: &ServingConfig, authentication: &AuthenticationConfig, keys: &
 /// follows, for a server that listens on `address`, and `trust` is told the authority that clients need. What
 /// is `lasting` has no files here and stays as it is. Where a file has errors, what was read from it before
 /// stays in force, and the error is logged; the other files count all the same.
-///
-/// # Errors
-/// Where the signal cannot be listened to.
-pub fn follow(
+pub async fn follow(
     mut sources: Sources,
     address: SocketAddr,
-    authentication: Arc<ArcSwap<Authentication>>,
-    lasting: Lasting,
-    tls: Arc<ArcSwap<ServerConfig>>,
-    trust: watch::Sender<Option<String>>,
+    in_force: InForce,
+    mut hangup: Signal,
     mut stopping: watch::Receiver<bool>,
-) -> Result<impl Future<Output = ()> + Send, StartError> {
-    let mut hangup = signal(SignalKind::hangup())
-        .map_err(|error| StartError::Runtime(format!("cannot listen to signals: {error}")))?;
+) {
     let mut ends = sources.ends();
     sources.ends.tell(&ends, SystemTime::now());
-    Ok(async move {
-        let mut told = Instant::now();
-        let current = InForce { authentication, lasting, tls, trust };
-        loop {
-            let renewal = sources.renewal(&ends);
-            let left = renewal.and_then(|renewal| renewal.duration_since(SystemTime::now()).ok());
-            let asked = tokio::select! {
-                // An error means that the sender is gone, and the server with it.
-                _ = stopping.wait_for(|stopping| *stopping) => return,
-                _ = hangup.recv() => true,
-                () = tokio::time::sleep(left.unwrap_or(PERIOD).min(PERIOD)) => false,
-            };
-            let (now, is_changed) = (SystemTime::now(), sources.files.look());
-            if asked || is_changed || renewal.is_some_and(|renewal| renewal <= now) {
-                let errors = current.read_again(&sources, address, now);
-                if sources.judge(&errors) || asked {
-                    for error in errors {
-                        tracing::error!(%error, "what this file held before stays in force");
-                    }
-                    tracing::info!("certificates and tokens are read again");
+    let mut told = Instant::now();
+    loop {
+        let renewal = sources.renewal(&ends);
+        let left = renewal.and_then(|renewal| renewal.duration_since(SystemTime::now()).ok());
+        let asked = tokio::select! {
+            // An error means that the sender is gone, and the server with it.
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+            _ = hangup.recv() => true,
+            () = tokio::time::sleep(left.unwrap_or(PERIOD).min(PERIOD)) => false,
+        };
+        let (now, is_changed) = (SystemTime::now(), sources.files.look());
+        if asked || is_changed || renewal.is_some_and(|renewal| renewal <= now) {
+            let errors = in_force.read_again(&sources, address, now);
+            if sources.judge(&errors) || asked {
+                for error in errors {
+                    tracing::error!(%error, "what this file held before stays in force");
                 }
-                ends = sources.ends();
-            } else {
-                let before = std::mem::replace(&mut ends, sources.ends());
-                if ends == before && told.elapsed() < DAY {
-                    continue;
-                }
+                tracing::info!("certificates and tokens are read again");
             }
-            sources.ends.tell(&ends, now);
-            told = Instant::now();
+            ends = sources.ends();
+        } else {
+            let before = std::mem::replace(&mut ends, sources.ends());
+            if ends == before && told.elapsed() < DAY {
+                continue;
+            }
         }
-    })
+        sources.ends.tell(&ends, now);
+        told = Instant::now();
+    }
 }
 
 /// What was read from the files, for those who use it.
-struct InForce {
-    authentication: Arc<ArcSwap<Authentication>>,
-    lasting: Lasting,
-    tls: Arc<ArcSwap<ServerConfig>>,
-    trust: watch::Sender<Option<String>>,
+pub struct InForce {
+    /// Who makes a request.
+    pub authentication: Arc<ArcSwap<Authentication>>,
+    /// What has no files here and stays as it is.
+    pub lasting: Lasting,
+    /// What new connections are shown.
+    pub tls: Arc<ArcSwap<ServerConfig>>,
+    /// Told the authority that clients need.
+    pub trust: watch::Sender<Option<String>>,
 }
 
 impl InForce {

@@ -34,7 +34,7 @@ use super::{Entrance, Server, first_objects, left_behind, parts::Parts};
 use crate::{
     authenticators::{Asking, FollowedFile},
     authorizers,
-    bootstrap::{self, Prepared, open_files},
+    bootstrap::{self, InForce, Prepared, open_files, signals},
     encryption::{self, FollowedKeys, SealShared},
     followed_files::FollowedFiles,
     measures::{self, Measured},
@@ -86,6 +86,8 @@ impl Server {
         entrance: Entrance,
     ) -> Result<(Parts, Arc<ArcSwap<ServerConfig>>, Option<Listener>), StartError> {
         let started = SystemTime::now();
+        // Before the first file is read: what a hangup during the start asks for is done after it.
+        let (hangup, hangup_of_log) = (signals::hangup()?, signals::hangup()?);
         let (stop, stopping) = watch::channel(false);
         self.check_tables()?;
         let mut admission = self.admission_chain()?;
@@ -107,9 +109,9 @@ impl Server {
         let issuer = self.issuer_documents(&tokens, address);
         self.add_product_operations(&access, Arc::clone(&tokens));
         let certificate_ends = sources.certificate_ends();
-        let (authentication, shown) = (Arc::clone(&access.authentication), Arc::clone(&tls));
-        let sources =
-            bootstrap::follow(sources, address, authentication, lasting, shown, trust, stopping.clone())?;
+        let authentication = Arc::clone(&access.authentication);
+        let in_force = InForce { authentication, lasting, tls: Arc::clone(&tls), trust };
+        let sources = bootstrap::follow(sources, address, in_force, hangup, stopping.clone());
 
         let core = self.core(objects, admission, continue_key, &stopping);
         left_behind::warn(&core);
@@ -144,7 +146,7 @@ impl Server {
         let standing = standing::standing(core.objects());
         let app = self.app(core, access, metrics, health, issuer, address);
         let app = Arc::new(App { audit, tracer, ..app });
-        let audit_log = bootstrap::follow_audit_log(Arc::clone(&app), stopping.clone())?;
+        let audit_log = bootstrap::follow_audit_log(Arc::clone(&app), hangup_of_log, stopping.clone());
         let watches = watch_review::follow(Arc::clone(&app), standing, stopping);
         let following = Box::pin(async move {
             tokio::join!(files, audit_log, watches, OptionFuture::from(keys));
