@@ -16,9 +16,10 @@ use orch_auth::{
 use orch_config::start_error::{StartError, with_causes};
 use orch_http::metrics::Metrics;
 use orch_runtime::vocabulary::Vocabulary;
+use orch_settings::followed_files::FollowedFiles;
 use tokio::sync::watch;
 
-use crate::followed_files::FollowedFiles;
+use crate::followed_files;
 
 const FILE: &str = "--authentication-config";
 
@@ -105,7 +106,6 @@ impl Rules {
 
 impl FollowedFile {
     fn read(path: PathBuf, rules: Rules) -> Result<Self, String> {
-        // What changes after this look is seen by the next one.
         let files = FollowedFiles::new(vec![path.clone()]);
         let (issuers, anonymous) = rules.read(&path, &Issuers::new())?;
         let issued = Arc::new(IssuedTokenAuthenticator::new(issuers));
@@ -116,18 +116,21 @@ impl FollowedFile {
     /// Reads the file again when it changes, until the server stops. A new file that is not right changes
     /// nothing; it is told in the log and in the metrics.
     pub async fn follow(mut self, metrics: Metrics, mut stopping: watch::Receiver<bool>) {
-        while self.files.changed(&mut stopping).await {
+        while followed_files::changed(&mut self.files, &mut stopping).await {
             let path = self.path.display();
             match self.rules.read(&self.path, &self.issued.issuers()) {
                 Ok((issuers, anonymous)) => {
                     self.issued.replace(issuers);
                     self.anonymous.store(Arc::new(anonymous));
+                    self.files.accepted();
                     metrics.authentication_reloaded(true);
                     tracing::info!(%path, "the issuers of tokens are read again");
                 }
                 Err(problem) => {
                     metrics.authentication_reloaded(false);
-                    tracing::error!(problem, "the issuers of tokens stay as they were read before");
+                    if self.files.refused(&problem) {
+                        tracing::error!(problem, "the issuers of tokens stay as they were read before");
+                    }
                 }
             }
         }

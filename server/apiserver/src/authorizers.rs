@@ -2,7 +2,10 @@
 
 mod following;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use orch_auth::{
     abac::Abac,
@@ -15,6 +18,7 @@ use orch_auth::{
         counted::{Decider, Decisions},
         replaceable::Replaceable,
     },
+    error::AuthError,
     rbac::authorizer::Rbac,
     webhook::Webhook,
 };
@@ -24,6 +28,7 @@ use orch_http::response::status::text_for_operator;
 use orch_kinds::sources::node_graph;
 use orch_registry::objects::Objects;
 use orch_runtime::vocabulary::Vocabulary;
+use orch_settings::followed_files::FollowedFiles;
 
 pub use following::follow;
 
@@ -33,6 +38,8 @@ pub struct Files {
     abac: Option<Arc<Abac>>,
     /// The authorizers of the file, or of the flags, in order.
     configured: Vec<Configured>,
+    /// The file, and those that it names; none where flags say it.
+    followed: FollowedFiles,
 }
 
 impl Files {
@@ -41,13 +48,27 @@ impl Files {
         let read = |path| Abac::read(path, vocabulary);
         let abac = config.policy_file.as_deref().map(read).transpose();
         let abac = abac.map_err(|error| StartError::caused("--authorization-policy-file", &error))?;
-        let configured = match &config.file {
-            Some(path) => authorization_file::read(path, vocabulary)
+        let (configured, followed) = match &config.file {
+            Some(path) => read_file(path, vec![path.clone()], vocabulary)
                 .map_err(|error| StartError::caused("--authorization-config", &error))?,
-            None => of_flags(config, vocabulary)?,
+            None => (of_flags(config, vocabulary)?, FollowedFiles::new(Vec::new())),
         };
-        Ok(Files { abac: abac.map(Arc::new), configured })
+        Ok(Files { abac: abac.map(Arc::new), configured, followed })
     }
+}
+
+/// Reads the file of the configuration, and those that it names; which these are is `known` from before.
+fn read_file(
+    path: &Path,
+    known: Vec<PathBuf>,
+    vocabulary: &Vocabulary,
+) -> Result<(Vec<Configured>, FollowedFiles), AuthError> {
+    FollowedFiles::read(known, || {
+        let configured = authorization_file::read(path, vocabulary)?;
+        let named = configured.iter().flat_map(|of| of.files.iter().cloned());
+        let files = std::iter::once(path.to_owned()).chain(named).collect();
+        Ok((configured, files))
+    })
 }
 
 /// One authorizer for each mode of the flags.
@@ -79,8 +100,7 @@ pub struct Modes {
     /// What judges.
     pub current: Arc<Replaceable<Authorization>>,
     parts: Parts,
-    /// Files that were read besides the one of the configuration.
-    read: Vec<PathBuf>,
+    followed: FollowedFiles,
 }
 
 impl Modes {
@@ -102,19 +122,14 @@ impl Modes {
             None
         };
         let parts = Parts { rbac: Arc::clone(rbac), node, abac: files.abac, decisions: Arc::default() };
-        let read = files_of(&files.configured);
         let current = Arc::new(Replaceable::new(parts.chain(files.configured)));
-        Ok(Modes { current, parts, read })
+        Ok(Modes { current, parts, followed: files.followed })
     }
 
     /// How often each authorizer decides.
     pub fn decisions(&self) -> Arc<Decisions> {
         Arc::clone(&self.parts.decisions)
     }
-}
-
-fn files_of(configured: &[Configured]) -> Vec<PathBuf> {
-    configured.iter().flat_map(|of| of.files.iter().cloned()).collect()
 }
 
 impl Parts {

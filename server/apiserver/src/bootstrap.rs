@@ -54,7 +54,7 @@ pub use audit::{follow_audit_log, start_audit};
 pub use maintenance::{must_exist, perform, progress::during, strip};
 pub use serving::{host_name, url};
 pub use shared_keys::{seal as seal_keys, share as share_keys};
-pub use sources::{Sources, follow};
+pub use sources::{InForce, Sources, follow};
 pub use storage::open_storage;
 
 /// What a server needs besides its storage.

@@ -12,20 +12,24 @@ use orch_http::metrics::Metrics;
 use orch_meta::VOCABULARIES;
 use orch_registry::catalog::Catalog;
 use orch_runtime::vocabulary::Vocabulary;
+use orch_settings::followed_files::FollowedFiles;
 use orch_storage::{Sealing, Storage};
 use tokio::sync::watch;
 
-use crate::followed_files::FollowedFiles;
+use crate::followed_files;
 
 const FILE: &str = "--encryption-provider-config";
 
-/// How values are kept, as configured. Without a file they are kept as they are.
-pub fn read(config: &EncryptionConfig, vocabulary: &Vocabulary) -> Result<Arc<Encryption>, StartError> {
-    let Some(path) = &config.file else { return Ok(Arc::default()) };
+/// How values are kept, as configured, and the files that say it. Without one they are kept as they are.
+pub fn read(
+    config: &EncryptionConfig,
+    vocabulary: &Vocabulary,
+) -> Result<(Arc<Encryption>, FollowedFiles), StartError> {
+    let files = FollowedFiles::new(config.file.iter().cloned().collect());
+    let Some(path) = &config.file else { return Ok((Arc::default(), files)) };
     let keyring = file::read(path, vocabulary, VOCABULARIES);
-    keyring
-        .map(|keyring| Arc::new(Encryption::new(keyring)))
-        .map_err(|error| StartError::caused(FILE, &error))
+    let keyring = keyring.map_err(|error| StartError::caused(FILE, &error))?;
+    Ok((Arc::new(Encryption::new(keyring)), files))
 }
 
 /// A file that is read again.
@@ -42,15 +46,15 @@ pub type SealShared =
     Box<dyn Fn(Arc<dyn Sealing>) -> BoxFuture<'static, Result<(), StartError>> + Send + Sync>;
 
 impl FollowedKeys {
-    /// The configured file, where it is to be followed.
+    /// The configured file, which was read as `files`, where it is to be followed.
     pub fn of(
         config: &EncryptionConfig,
+        files: FollowedFiles,
         vocabulary: &'static Vocabulary,
         encryption: &Arc<Encryption>,
         seal_shared: SealShared,
     ) -> Option<Self> {
         let path = config.file.clone().filter(|_| config.is_followed)?;
-        let files = FollowedFiles::new(vec![path.clone()]);
         Some(FollowedKeys { path, files, vocabulary, encryption: Arc::clone(encryption), seal_shared })
     }
 
@@ -58,17 +62,20 @@ impl FollowedKeys {
     /// lacks a key with which an object, or what servers share, is kept, changes nothing; it is told in the
     /// log and in the metrics.
     pub async fn follow(mut self, storage: Storage, metrics: Metrics, mut stopping: watch::Receiver<bool>) {
-        while self.files.changed(&mut stopping).await {
+        while followed_files::changed(&mut self.files, &mut stopping).await {
             let path = self.path.display();
             match self.read(&storage).await {
                 Ok(keyring) => {
                     self.encryption.replace(keyring);
+                    self.files.accepted();
                     metrics.encryption_reloaded(true);
                     tracing::info!(%path, "the keys of encryption are read again");
                 }
                 Err(problem) => {
                     metrics.encryption_reloaded(false);
-                    tracing::error!(problem, "the keys of encryption stay as they were read before");
+                    if self.files.refused(&problem) {
+                        tracing::error!(problem, "the keys of encryption stay as they were read before");
+                    }
                 }
             }
         }
@@ -115,4 +122,26 @@ fn unreadable(storage: &Storage, keyring: &Keyring) -> usize {
         kept.filter(|object| !keyring.opens(resource, object.seal())).count()
     };
     storage.resources().iter().map(count).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use orch_test_catalog::ORCH;
+
+    use super::*;
+
+    #[test]
+    fn what_changes_after_it_was_read_is_seen() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text = "apiVersion: apiserver.config.orch.io/v1\nkind: EncryptionConfiguration\nresources:\n\
+                    - resources: [secrets]\n  providers:\n  - identity: {}\n";
+        fs::write(&file, text).unwrap();
+        let config = EncryptionConfig { file: Some(file.path().to_owned()), is_followed: true };
+        let (_, mut files) = read(&config, &ORCH).unwrap();
+        assert!(!files.look());
+        fs::write(&file, format!("{text}\n")).unwrap();
+        assert!(files.look());
+    }
 }

@@ -63,10 +63,14 @@ fn write_file(folder: &Path, webhook: SocketAddr, condition: &str) -> PathBuf {
          - type: RBAC\n  name: roles\n",
         kubeconfig.display()
     );
-    // A file appears whole.
-    fs::write(file.with_extension("new"), text).unwrap();
-    fs::rename(file.with_extension("new"), &file).unwrap();
+    replace(&file, &text);
     file
+}
+
+/// A file appears whole.
+fn replace(file: &Path, text: &str) {
+    fs::write(file.with_extension("new"), text).unwrap();
+    fs::rename(file.with_extension("new"), file).unwrap();
 }
 
 #[tokio::test]
@@ -85,20 +89,38 @@ async fn a_file_says_who_decides_and_is_followed() {
 
     let wrong = write_file(folder.path(), webhook, "request.user");
     assert_eq!(wrong, file);
-    metric(&server, "failure").await;
+    metric(&server, "failure", 1).await;
     bob.get(CONFIG_MAPS).await.expect(200);
     assert!(server.log().contains("has the type string, and not bool"), "{}", server.log());
 
     write_file(folder.path(), webhook, "request.user == 'eve'");
-    metric(&server, "success").await;
+    metric(&server, "success", 1).await;
     bob.get(CONFIG_MAPS).await.refused(403, "Forbidden");
     server.admin().get(CONFIG_MAPS).await.expect(200);
 }
 
-/// Waits until a change of the file is counted: at once, by the clock of people.
-async fn metric(server: &TestServer, status: &str) {
-    let line =
-        format!("apiserver_authorization_config_controller_automatic_reloads_total{{status=\"{status}\"}} 1");
+#[tokio::test]
+async fn a_file_is_tried_again_while_it_names_what_is_wrong() {
+    let (folder, webhook) = (tempfile::tempdir().unwrap(), webhook().await);
+    let file = write_file(folder.path(), webhook, "has(request.resourceAttributes)");
+    let server =
+        TestServer::options().flag(format!("--authorization-config={}", file.display())).start().await;
+    let text = fs::read_to_string(&file).unwrap();
+    let text = text.replace("has(request.resourceAttributes)", "request.user == 'eve'");
+    replace(&file, &text.replace("webhook.kubeconfig", "later.kubeconfig"));
+    metric(&server, "failure", 2).await;
+    server.user("bob").get(CONFIG_MAPS).await.expect(200);
+    assert_eq!(server.log().matches("the authorizers stay as they were read before").count(), 1);
+
+    fs::copy(folder.path().join("webhook.kubeconfig"), folder.path().join("later.kubeconfig")).unwrap();
+    metric(&server, "success", 1).await;
+    server.user("bob").get(CONFIG_MAPS).await.refused(403, "Forbidden");
+}
+
+/// Waits until reading the file again is counted so often: at once, by the clock of people.
+async fn metric(server: &TestServer, status: &str, count: u32) {
+    let name = "apiserver_authorization_config_controller_automatic_reloads_total";
+    let line = format!("{name}{{status=\"{status}\"}} {count}\n");
     let start = Instant::now();
     loop {
         let metrics = server.admin().get("/metrics").await.text();

@@ -29,6 +29,7 @@ mod deletion;
 mod deployment;
 mod discovery;
 mod documents;
+mod during_start;
 mod encryption;
 mod events;
 mod evictions;

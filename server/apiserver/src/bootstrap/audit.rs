@@ -10,10 +10,7 @@ use orch_audit::{
 };
 use orch_config::{Config, start_error::StartError};
 use orch_http::app::App;
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    sync::watch,
-};
+use tokio::{signal::unix::Signal, sync::watch};
 
 /// Reads the policy, opens the log and starts the webhook; nothing where nothing would be recorded.
 pub fn start_audit(config: &Config, counters: &Arc<Counters>) -> Result<Option<Auditor>, StartError> {
@@ -46,27 +43,17 @@ pub fn start_audit(config: &Config, counters: &Arc<Counters>) -> Result<Option<A
 }
 
 /// Opens the log of audit again at SIGHUP, until the server stops.
-///
-/// # Errors
-/// Where the signal cannot be listened to.
-pub fn follow_audit_log(
-    app: Arc<App>,
-    mut stopping: watch::Receiver<bool>,
-) -> Result<impl Future<Output = ()> + Send, StartError> {
-    let mut hangup = signal(SignalKind::hangup())
-        .map_err(|error| StartError::Runtime(format!("cannot listen to signals: {error}")))?;
-    Ok(async move {
-        let Some(audit) = &app.audit else { return };
-        let reopen = async {
-            while hangup.recv().await.is_some() {
-                audit.backends().reopen_log().await;
-            }
-        };
-        tokio::select! {
-            // An error means that the sender is gone, and the server with it.
-            _ = stopping.wait_for(|stopping| *stopping) => {}
-            // A log that is stalled does not keep the server from stopping.
-            () = reopen => {}
+pub async fn follow_audit_log(app: Arc<App>, mut hangup: Signal, mut stopping: watch::Receiver<bool>) {
+    let Some(audit) = &app.audit else { return };
+    let reopen = async {
+        while hangup.recv().await.is_some() {
+            audit.backends().reopen_log().await;
         }
-    })
+    };
+    tokio::select! {
+        // An error means that the sender is gone, and the server with it.
+        _ = stopping.wait_for(|stopping| *stopping) => {}
+        // A log that is stalled does not keep the server from stopping.
+        () = reopen => {}
+    }
 }

@@ -279,7 +279,8 @@ fn encryption_of(vocabulary: &str, file: Option<&Path>) -> Result<Arc<Encryption
     let found = found.ok_or_else(|| {
         StartError::configuration("--data-dir", format_args!("the vocabulary {vocabulary:?} is not known"))
     })?;
-    encryption::read(&EncryptionConfig { file: file.map(Into::into), is_followed: false }, found)
+    let config = EncryptionConfig { file: file.map(Into::into), is_followed: false };
+    Ok(encryption::read(&config, found)?.0)
 }
 
 fn kubeconfig(DataDir { data_dir }: &DataDir) -> Result<(), StartError> {

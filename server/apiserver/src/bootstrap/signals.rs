@@ -1,9 +1,10 @@
 //! SIGTERM and SIGINT: the first signal asks the server to finish its requests, the second stops it at once.
+//! SIGHUP lets it read files again.
 //!
-//! Signals have a thread of their own, and so has the time that a shutdown may take: requests that keep all
-//! other threads busy do not keep the server from ending.
+//! What stops the server has a thread of its own, and so has the time that a shutdown may take: requests that
+//! keep all other threads busy do not keep the server from ending.
 
-use std::{future::pending, pin::pin, thread, time::Duration};
+use std::{future::pending, io, pin::pin, thread, time::Duration};
 
 use orch_config::start_error::StartError;
 use tokio::{
@@ -30,6 +31,18 @@ enum Wish {
     Overdue,
 }
 
+/// Listens to SIGHUP. What comes from now on is told, also where it is waited for later.
+///
+/// # Errors
+/// Where it cannot be listened to.
+pub fn hangup() -> Result<Signal, StartError> {
+    signal(SignalKind::hangup()).map_err(|error| fault(&error))
+}
+
+fn fault(error: &io::Error) -> StartError {
+    StartError::Runtime(format!("cannot listen to signals: {error}"))
+}
+
 /// Runs a server. The receiver that it is given becomes true when it is to stop, for which it has as long as
 /// `patience`.
 pub async fn run_until_told<F>(
@@ -47,8 +60,8 @@ where
             tracing::error!(%error, "cannot listen to signals");
         }
     };
-    let fault = |error| StartError::Runtime(format!("cannot listen to signals: {error}"));
-    thread::Builder::new().name("signals".to_owned()).spawn(listen).map_err(fault)?;
+    let thread = thread::Builder::new().name("signals".to_owned());
+    thread.spawn(listen).map_err(|error| fault(&error))?;
     if is_ready.await.is_err() {
         return Err(StartError::Runtime("cannot listen to signals; the log says why".to_owned()));
     }
@@ -60,7 +73,7 @@ fn listen(
     patience: Duration,
     told: &mpsc::UnboundedSender<Wish>,
     ready: oneshot::Sender<()>,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
         let mut signals = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
         // Where nobody waits any more, the server has ended.

@@ -4,7 +4,7 @@
 use std::{
     fs,
     net::SocketAddr,
-    path::Path,
+    path::PathBuf,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -17,13 +17,10 @@ use orch_auth::{
 };
 use orch_config::{Config, ServingConfig, start_error::StartError};
 use orch_runtime::vocabulary::Vocabulary;
+use orch_settings::followed_files::FollowedFiles;
 use prometheus::GaugeVec;
 use rustls::ServerConfig;
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    sync::watch,
-    time::Instant,
-};
+use tokio::{signal::unix::Signal, sync::watch, time::Instant};
 
 use crate::bootstrap::{
     certificate_ends::{CertificateEnds, End, first_end},
@@ -58,6 +55,8 @@ pub struct Sources {
     shown: ClientCertificates,
     token_keys: TokenKeys,
     tokens: Arc<TokenIssuer>,
+    /// What an operator may change.
+    files: FollowedFiles,
 }
 
 /// What was read from the files.
@@ -70,9 +69,6 @@ pub struct Loaded {
     pub administrator: Identity,
 }
 
-/// The time of the last change and the length of each file.
-type Stamps = Vec<Option<(SystemTime, u64)>>;
-
 impl Sources {
     /// The files that the configuration names, and the server's own authority, which issues the
     /// administrator's client certificate, which goes into `kubeconfig`. The keys are those of `tokens`.
@@ -84,6 +80,7 @@ impl Sources {
     ) -> Self {
         let mut authentication = config.authentication.clone();
         authentication.client_ca_files.push(authority.file());
+        let files = files(&config.serving, &authentication, &token_keys);
         Sources {
             serving: config.serving.clone(),
             authentication,
@@ -94,6 +91,7 @@ impl Sources {
             shown: ClientCertificates::new(config),
             token_keys,
             tokens,
+            files: FollowedFiles::new(files),
         }
     }
 
@@ -104,6 +102,8 @@ impl Sources {
 
     /// Reads them, and makes what is missing or ends soon of what the server issues itself.
     pub fn load(&self, now: SystemTime) -> Result<Loaded, StartError> {
+        // Once more: they may have changed before the files were looked at.
+        sign(self)?;
         let certificate = ServingCertificate::load(&self.serving, &self.authority, now)?;
         let authentication = Authentication::new(&self.authentication, self.vocabulary);
         let authentication = authentication.map_err(|error| self.told(&error))?;
@@ -126,6 +126,16 @@ impl Sources {
             _ => "--client-ca-file",
         };
         StartError::caused(flag, error)
+    }
+
+    /// Keeps what is wrong with the files. Returns whether that is to be told, and not the same as before.
+    fn judge(&mut self, errors: &[StartError]) -> bool {
+        if errors.is_empty() {
+            self.files.accepted();
+            return true;
+        }
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        self.files.refused(&errors.join("; "))
     }
 
     /// When the certificates end that are in the files now, or that the server shows to others.
@@ -157,20 +167,15 @@ impl Sources {
         // One that ends exactly then is not replaced yet.
         own.min().map(|end| end - RENEWAL + Duration::from_secs(1))
     }
-
-    fn stamps(&self) -> Stamps {
-        let served = self.serving.tls_files.iter().flat_map(|files| [&files.certificate, &files.private_key]);
-        let trusted = self.authentication.client_ca_files.iter();
-        let proxy = self.authentication.proxy.iter().map(|proxy| &proxy.ca_file);
-        let files = served.chain(trusted).chain(proxy).chain(&self.authentication.token_file);
-        let keys = self.token_keys.files();
-        files.chain(&keys).map(|file| stamp(file)).collect()
-    }
 }
 
-fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
-    let known = fs::metadata(file).ok()?;
-    Some((known.modified().ok()?, known.len()))
+/// The files with what others show to the server and it shows to others.
+fn files(serving: &ServingConfig, authentication: &AuthenticationConfig, keys: &TokenKeys) -> Vec<PathBuf> {
+    let served = serving.tls_files.iter().flat_map(|files| [&files.certificate, &files.private_key]);
+    let trusted = authentication.client_ca_files.iter();
+    let proxy = authentication.proxy.iter().map(|proxy| &proxy.ca_file);
+    let files = served.chain(trusted).chain(proxy).chain(&authentication.token_file);
+    files.cloned().chain(keys.files()).collect()
 }
 
 /// Reads the files again at SIGHUP, within a minute after one of them has changed, and when certificates of
@@ -178,59 +183,56 @@ fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
 /// follows, for a server that listens on `address`, and `trust` is told the authority that clients need. What
 /// is `lasting` has no files here and stays as it is. Where a file has errors, what was read from it before
 /// stays in force, and the error is logged; the other files count all the same.
-///
-/// # Errors
-/// Where the signal cannot be listened to.
-pub fn follow(
-    sources: Sources,
+pub async fn follow(
+    mut sources: Sources,
     address: SocketAddr,
-    authentication: Arc<ArcSwap<Authentication>>,
-    lasting: Lasting,
-    tls: Arc<ArcSwap<ServerConfig>>,
-    trust: watch::Sender<Option<String>>,
+    in_force: InForce,
+    mut hangup: Signal,
     mut stopping: watch::Receiver<bool>,
-) -> Result<impl Future<Output = ()> + Send, StartError> {
-    let mut hangup = signal(SignalKind::hangup())
-        .map_err(|error| StartError::Runtime(format!("cannot listen to signals: {error}")))?;
+) {
     let mut ends = sources.ends();
     sources.ends.tell(&ends, SystemTime::now());
-    Ok(async move {
-        let (mut seen, mut told) = (sources.stamps(), Instant::now());
-        let current = InForce { authentication, lasting, tls, trust };
-        loop {
-            let renewal = sources.renewal(&ends);
-            let left = renewal.and_then(|renewal| renewal.duration_since(SystemTime::now()).ok());
-            let asked = tokio::select! {
-                // An error means that the sender is gone, and the server with it.
-                _ = stopping.wait_for(|stopping| *stopping) => return,
-                _ = hangup.recv() => true,
-                () = tokio::time::sleep(left.unwrap_or(PERIOD).min(PERIOD)) => false,
-            };
-            let (now, stamps) = (SystemTime::now(), sources.stamps());
-            if asked || stamps != seen || renewal.is_some_and(|renewal| renewal <= now) {
-                for error in current.read_again(&sources, address, now) {
+    let mut told = Instant::now();
+    loop {
+        let renewal = sources.renewal(&ends);
+        let left = renewal.and_then(|renewal| renewal.duration_since(SystemTime::now()).ok());
+        let asked = tokio::select! {
+            // An error means that the sender is gone, and the server with it.
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+            _ = hangup.recv() => true,
+            () = tokio::time::sleep(left.unwrap_or(PERIOD).min(PERIOD)) => false,
+        };
+        let (now, is_changed) = (SystemTime::now(), sources.files.look());
+        if asked || is_changed || renewal.is_some_and(|renewal| renewal <= now) {
+            let errors = in_force.read_again(&sources, address, now);
+            if sources.judge(&errors) || asked {
+                for error in errors {
                     tracing::error!(%error, "what this file held before stays in force");
                 }
                 tracing::info!("certificates and tokens are read again");
-                (seen, ends) = (stamps, sources.ends());
-            } else {
-                let before = std::mem::replace(&mut ends, sources.ends());
-                if ends == before && told.elapsed() < DAY {
-                    continue;
-                }
             }
-            sources.ends.tell(&ends, now);
-            told = Instant::now();
+            ends = sources.ends();
+        } else {
+            let before = std::mem::replace(&mut ends, sources.ends());
+            if ends == before && told.elapsed() < DAY {
+                continue;
+            }
         }
-    })
+        sources.ends.tell(&ends, now);
+        told = Instant::now();
+    }
 }
 
 /// What was read from the files, for those who use it.
-struct InForce {
-    authentication: Arc<ArcSwap<Authentication>>,
-    lasting: Lasting,
-    tls: Arc<ArcSwap<ServerConfig>>,
-    trust: watch::Sender<Option<String>>,
+pub struct InForce {
+    /// Who makes a request.
+    pub authentication: Arc<ArcSwap<Authentication>>,
+    /// What has no files here and stays as it is.
+    pub lasting: Lasting,
+    /// What new connections are shown.
+    pub tls: Arc<ArcSwap<ServerConfig>>,
+    /// Told the authority that clients need.
+    pub trust: watch::Sender<Option<String>>,
 }
 
 impl InForce {
@@ -272,4 +274,22 @@ fn sign(sources: &Sources) -> Result<(), StartError> {
         tracing::info!("tokens of service accounts are signed and accepted by other keys");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::bootstrap::{prepare, tests::config};
+
+    #[test]
+    fn what_changes_after_it_was_read_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = folder.path().join("tokens.csv");
+        std::fs::write(&tokens, "a,bob,1\n").unwrap();
+        let data = folder.path().join("data");
+        let flag = format!("--token-auth-file={}", tokens.display());
+        let mut sources = prepare(&config(&data, &[&flag])).unwrap().sources;
+        assert!(!sources.files.look(), "what a first start makes itself is no change");
+        std::fs::write(&tokens, "ab,bob,1\n").unwrap();
+        assert!(sources.files.look());
+    }
 }

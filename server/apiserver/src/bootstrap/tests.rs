@@ -8,7 +8,7 @@ use orch_test_catalog::ORCH;
 
 use super::{prepare, shell_word};
 
-fn config(directory: &Path, flags: &[&str]) -> Config {
+pub(super) fn config(directory: &Path, flags: &[&str]) -> Config {
     let data_dir = format!("--data-dir={}", directory.display());
     let flags = ["server", &data_dir].into_iter().chain(flags.iter().copied());
     match orch_config::parse(flags, &[&ORCH]) {
