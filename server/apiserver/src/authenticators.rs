@@ -16,9 +16,10 @@ use orch_auth::{
 use orch_config::start_error::{StartError, with_causes};
 use orch_http::metrics::Metrics;
 use orch_runtime::vocabulary::Vocabulary;
+use orch_settings::followed_files::FollowedFiles;
 use tokio::sync::watch;
 
-use crate::followed_files::FollowedFiles;
+use crate::followed_files;
 
 const FILE: &str = "--authentication-config";
 
@@ -115,7 +116,7 @@ impl FollowedFile {
     /// Reads the file again when it changes, until the server stops. A new file that is not right changes
     /// nothing; it is told in the log and in the metrics.
     pub async fn follow(mut self, metrics: Metrics, mut stopping: watch::Receiver<bool>) {
-        while self.files.changed(&mut stopping).await {
+        while followed_files::changed(&mut self.files, &mut stopping).await {
             let path = self.path.display();
             match self.rules.read(&self.path, &self.issued.issuers()) {
                 Ok((issuers, anonymous)) => {

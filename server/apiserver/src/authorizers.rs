@@ -28,8 +28,7 @@ use orch_http::response::status::text_for_operator;
 use orch_kinds::sources::node_graph;
 use orch_registry::objects::Objects;
 use orch_runtime::vocabulary::Vocabulary;
-
-use crate::followed_files::FollowedFiles;
+use orch_settings::followed_files::FollowedFiles;
 
 pub use following::follow;
 

@@ -12,10 +12,11 @@ use orch_http::metrics::Metrics;
 use orch_meta::VOCABULARIES;
 use orch_registry::catalog::Catalog;
 use orch_runtime::vocabulary::Vocabulary;
+use orch_settings::followed_files::FollowedFiles;
 use orch_storage::{Sealing, Storage};
 use tokio::sync::watch;
 
-use crate::followed_files::FollowedFiles;
+use crate::followed_files;
 
 const FILE: &str = "--encryption-provider-config";
 
@@ -61,7 +62,7 @@ impl FollowedKeys {
     /// lacks a key with which an object, or what servers share, is kept, changes nothing; it is told in the
     /// log and in the metrics.
     pub async fn follow(mut self, storage: Storage, metrics: Metrics, mut stopping: watch::Receiver<bool>) {
-        while self.files.changed(&mut stopping).await {
+        while followed_files::changed(&mut self.files, &mut stopping).await {
             let path = self.path.display();
             match self.read(&storage).await {
                 Ok(keyring) => {

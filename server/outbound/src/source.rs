@@ -2,20 +2,18 @@
 //! when that file or a certificate that it names has changed.
 
 use std::{
-    fs,
-    os::unix::fs::MetadataExt as _,
+    iter,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
+
+use orch_settings::followed_files::FollowedFiles;
 
 use crate::{error::OutboundError, kubeconfig, target::Target};
 
 /// How often it is looked whether a file has changed.
 const LOOK_PERIOD: Duration = Duration::from_secs(1);
-
-/// When a file changed, its length, and which file it is; none where it is not there.
-type Stamp = Option<(SystemTime, u64, u64)>;
 
 /// See the module.
 pub(crate) struct Source {
@@ -26,24 +24,21 @@ pub(crate) struct Source {
 
 struct Now {
     target: Arc<Target>,
-    /// What was read besides the kubeconfig file.
-    files: Vec<PathBuf>,
-    stamps: Vec<Stamp>,
+    /// The kubeconfig file, and what was read besides it.
+    files: FollowedFiles,
     looked: Instant,
-    /// Whether the files were wrong when they were last read.
-    is_wrong: bool,
 }
 
 impl Source {
     /// A target that does not change.
     pub(crate) fn fixed(target: Target) -> Self {
-        Source { now: Mutex::new(Now::new((target, Vec::new(), Vec::new()))), path: None }
+        Source { now: Mutex::new(Now::new(target, FollowedFiles::new(Vec::new()))), path: None }
     }
 
     /// The target of a kubeconfig file, which must be right now.
     pub(crate) fn followed(path: &Path) -> Result<Self, OutboundError> {
-        let now = Now::new(read(path, Vec::new())?);
-        Ok(Source { now: Mutex::new(now), path: Some(path.to_owned()) })
+        let (target, files) = read(path, vec![path.to_owned()])?;
+        Ok(Source { now: Mutex::new(Now::new(target, files)), path: Some(path.to_owned()) })
     }
 
     /// The target as the files say now. Where they are wrong it stays as it was.
@@ -59,48 +54,33 @@ impl Source {
 }
 
 impl Now {
-    fn new((target, files, stamps): (Target, Vec<PathBuf>, Vec<Stamp>)) -> Self {
-        Now { target: Arc::new(target), files, stamps, looked: Instant::now(), is_wrong: false }
+    fn new(target: Target, files: FollowedFiles) -> Self {
+        Now { target: Arc::new(target), files, looked: Instant::now() }
     }
 
-    /// Files that were wrong are read each time: what was missing may stand under another name.
     fn look(&mut self, path: &Path) {
         self.looked = Instant::now();
-        if !self.is_wrong && stamps(path, &self.files) == self.stamps {
+        if !self.files.look() {
             return;
         }
-        match read(path, self.files.clone()) {
-            Ok(found) => {
-                *self = Now::new(found);
+        match read(path, self.files.paths().to_vec()) {
+            Ok((target, files)) => {
+                *self = Now::new(target, files);
                 tracing::info!(path = %path.display(), "how another server is called is read again");
             }
             Err(error) => {
-                if !self.is_wrong {
+                if self.files.refused(&error.to_string()) {
                     tracing::error!(path = %path.display(), %error, "another server is called as before");
                 }
-                self.is_wrong = true;
             }
         }
     }
 }
 
-/// The target, the files that the kubeconfig file names, and the stamps of all. What changes while they are
-/// read is seen by the next look, because the stamps are older than what was read.
-fn read(path: &Path, mut files: Vec<PathBuf>) -> Result<(Target, Vec<PathBuf>, Vec<Stamp>), OutboundError> {
-    loop {
-        let stamps = stamps(path, &files);
+/// The target, and the files that were read for it; which these are is `known` from before.
+fn read(path: &Path, known: Vec<PathBuf>) -> Result<(Target, FollowedFiles), OutboundError> {
+    FollowedFiles::read(known, || {
         let (target, named) = kubeconfig::read_with_files(path)?;
-        if named == files {
-            return Ok((target, files, stamps));
-        }
-        files = named;
-    }
-}
-
-fn stamps(path: &Path, files: &[PathBuf]) -> Vec<Stamp> {
-    let stamp = |path: &Path| {
-        let known = fs::metadata(path).ok()?;
-        Some((known.modified().ok()?, known.len(), known.ino()))
-    };
-    std::iter::once(path).chain(files.iter().map(PathBuf::as_path)).map(stamp).collect()
+        Ok((target, iter::once(path.to_owned()).chain(named).collect()))
+    })
 }

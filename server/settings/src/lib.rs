@@ -6,11 +6,14 @@
 //!
 //! The text becomes a tree of nodes first, and types read themselves from that tree. With a parser of YAML
 //! under each type, the program would be a megabyte larger.
+//!
+//! [`followed_files`] says when files are to be read again.
 
 #![forbid(unsafe_code)]
 
 mod composer;
 mod de;
+pub mod followed_files;
 mod node;
 mod spanned;
 

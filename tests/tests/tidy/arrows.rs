@@ -125,6 +125,7 @@ pub const ARROWS: &[(&str, &[&str])] = &[
             "orch-outbound",
             "orch-registry",
             "orch-runtime",
+            "orch-settings",
             "orch-storage",
             "orch-storage-etcd",
             "orch-storage-sqlite",

@@ -8,6 +8,7 @@ use orch_runtime::vocabulary::Vocabulary;
 use tokio::sync::watch;
 
 use super::{Modes, read_file};
+use crate::followed_files;
 
 /// Follows the file until the server stops. A new file that is not right changes nothing; it is told in the
 /// log and in the metrics.
@@ -18,7 +19,7 @@ pub async fn follow(
     metrics: Metrics,
     mut stopping: watch::Receiver<bool>,
 ) {
-    while modes.followed.changed(&mut stopping).await {
+    while followed_files::changed(&mut modes.followed, &mut stopping).await {
         match read_file(&path, modes.followed.paths().to_vec(), vocabulary) {
             Ok((configured, followed)) => {
                 modes.followed = followed;

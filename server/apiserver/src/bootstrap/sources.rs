@@ -17,20 +17,18 @@ use orch_auth::{
 };
 use orch_config::{Config, ServingConfig, start_error::StartError};
 use orch_runtime::vocabulary::Vocabulary;
+use orch_settings::followed_files::FollowedFiles;
 use prometheus::GaugeVec;
 use rustls::ServerConfig;
 use tokio::{signal::unix::Signal, sync::watch, time::Instant};
 
-use crate::{
-    bootstrap::{
-        certificate_ends::{CertificateEnds, End, first_end},
-        client_certificates::ClientCertificates,
-        kubeconfig::AdminKubeconfig,
-        pki::{Authority, Identity, RENEWAL},
-        serving::ServingCertificate,
-        token_key::TokenKeys,
-    },
-    followed_files::FollowedFiles,
+use crate::bootstrap::{
+    certificate_ends::{CertificateEnds, End, first_end},
+    client_certificates::ClientCertificates,
+    kubeconfig::AdminKubeconfig,
+    pki::{Authority, Identity, RENEWAL},
+    serving::ServingCertificate,
+    token_key::TokenKeys,
 };
 
 /// How often the files are looked at.

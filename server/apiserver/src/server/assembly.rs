@@ -25,6 +25,7 @@ use orch_registry::{
     read::index::CatalogIndexer, stored::completed,
 };
 use orch_runtime::resource_def::ResourceDef;
+use orch_settings::followed_files::FollowedFiles;
 use orch_storage::{Indexer, Sealing, Storage, SystemClock};
 use rustls::ServerConfig;
 use tokio::sync::watch;
@@ -36,7 +37,6 @@ use crate::{
     authorizers,
     bootstrap::{self, InForce, Prepared, open_files, signals},
     encryption::{self, FollowedKeys, SealShared},
-    followed_files::FollowedFiles,
     measures::{self, Measured},
     probes,
 };
