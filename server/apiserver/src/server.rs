@@ -36,6 +36,7 @@ mod assembly;
 mod callers;
 mod convert;
 mod first_objects;
+mod follower;
 mod import;
 mod left_behind;
 mod migrate;

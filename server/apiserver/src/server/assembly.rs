@@ -3,10 +3,9 @@
 //! What can be wrong with flags and files is found first; then the port is bound; then keys and data are
 //! opened. So a server that cannot start leaves nothing behind.
 
-use std::{net::SocketAddr, pin::Pin, sync::Arc, time::SystemTime};
+use std::{net::SocketAddr, sync::Arc, time::SystemTime};
 
 use arc_swap::ArcSwap;
-use futures_util::future::OptionFuture;
 use orch_audit::{auditor::Auditor, counters::Counters};
 use orch_auth::rbac::authorizer::Rbac;
 use orch_config::{Config, start_error::StartError};
@@ -31,7 +30,7 @@ use rustls::ServerConfig;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use super::{Entrance, Server, first_objects, left_behind, parts::Parts};
+use super::{Entrance, Server, first_objects, follower::Follower, left_behind, parts::Parts};
 use crate::{
     authenticators::{Asking, FollowedFile},
     authorizers,
@@ -136,8 +135,9 @@ impl Server {
         };
         measured.show(&metrics, &storage);
         core.measure(metrics.meter(&core));
-        let files = self.follow_files(sources, issuers, modes, &metrics, &stopping);
-        let keys = self.follow_keys(&encryption, key_files, &storage, &metrics, &stopping);
+        let mut followers = self.follow_files(issuers, modes, &metrics, &stopping);
+        followers.extend(self.follow_keys(&encryption, key_files, &storage, &metrics, &stopping));
+        followers.push(Follower::of("certificates and tokens", sources));
         encryption::warn_of_unknown(&encryption.keyring(), core.catalog());
         let health = probes::checks(&self.config.serving, &storage, &told, &controllers.monitor());
         let informers = health.register_hook("generic-apiserver-start-informers");
@@ -146,14 +146,15 @@ impl Server {
         let standing = standing::standing(core.objects());
         let app = self.app(core, access, metrics, health, issuer, address);
         let app = Arc::new(App { audit, tracer, ..app });
-        let audit_log = bootstrap::follow_audit_log(Arc::clone(&app), hangup_of_log, stopping.clone());
+        if app.audit.is_some() {
+            let audit_log = bootstrap::follow_audit_log(Arc::clone(&app), hangup_of_log, stopping.clone());
+            followers.push(Follower::of("signals to open the audit log", audit_log));
+        }
         let watches = watch_review::follow(Arc::clone(&app), standing, stopping);
-        let following = Box::pin(async move {
-            tokio::join!(files, audit_log, watches, OptionFuture::from(keys));
-        });
+        followers.push(Follower::of("rights of open watches", watches));
         let replica = storage.is_shared().then(|| replica(address));
         let parts =
-            Parts { app, site, replica, controllers, following, informers, lending, shutdown, told, stop };
+            Parts { app, site, replica, controllers, followers, informers, lending, shutdown, told, stop };
         Ok((parts, tls, listener))
     }
 
@@ -281,7 +282,7 @@ impl Server {
         storage: &Storage,
         metrics: &Metrics,
         stopping: &watch::Receiver<bool>,
-    ) -> Option<impl Future<Output = ()> + Send + use<>> {
+    ) -> Option<Follower> {
         let (config, is_shared) = (self.config.clone(), storage.is_shared());
         let seal_shared: SealShared = Box::new(move |sealing| {
             let config = config.clone();
@@ -291,25 +292,26 @@ impl Server {
         });
         let Config { storage: settings, vocabulary, .. } = &self.config;
         let keys = FollowedKeys::of(&settings.encryption, files, vocabulary, encryption, seal_shared);
-        keys.map(|keys| keys.follow(storage.clone(), metrics.clone(), stopping.clone()))
+        let follow = |keys: FollowedKeys| keys.follow(storage.clone(), metrics.clone(), stopping.clone());
+        keys.map(|keys| Follower::of("keys of encryption", follow(keys)))
     }
 
-    /// Follows the files of issuers and of authorizers too, if there are any.
+    /// Follows the files of issuers and of authorizers, if there are any.
     fn follow_files(
         &self,
-        sources: impl Future<Output = ()> + Send + 'static,
         issuers: Option<FollowedFile>,
         modes: authorizers::Modes,
         metrics: &Metrics,
         stopping: &watch::Receiver<bool>,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let issuers = issuers.map(|file| file.follow(metrics.clone(), stopping.clone()));
-        let authorizers = self.config.authorization.file.clone().map(|file| {
-            authorizers::follow(file, self.config.vocabulary, modes, metrics.clone(), stopping.clone())
+    ) -> Vec<Follower> {
+        let (vocabulary, authorizers) = (self.config.vocabulary, self.config.authorization.file.clone());
+        let issuers = issuers
+            .map(|file| Follower::of("issuers of tokens", file.follow(metrics.clone(), stopping.clone())));
+        let authorizers = authorizers.map(|file| {
+            let follow = authorizers::follow(file, vocabulary, modes, metrics.clone(), stopping.clone());
+            Follower::of("authorizers", follow)
         });
-        Box::pin(async move {
-            tokio::join!(sources, OptionFuture::from(issuers), OptionFuture::from(authorizers));
-        })
+        issuers.into_iter().chain(authorizers).collect()
     }
 }
 

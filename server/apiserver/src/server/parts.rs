@@ -1,6 +1,6 @@
 //! A server that is put together: what runs beside the requests, and how it ends.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use orch_auth::authorizer::Authorizer;
 use orch_config::start_error::StartError;
@@ -8,6 +8,7 @@ use orch_controllers::{leadership::Leadership, replica::Replica, runner::Runner}
 use orch_http::{app::App, documents::health::Hook, shutdown::Steps};
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 
+use super::follower::Follower;
 use crate::bootstrap::Site;
 
 /// How long the first requests wait for controllers.
@@ -26,8 +27,8 @@ pub(crate) struct Parts {
     /// Where other servers may have the same store: which of them this is.
     pub replica: Option<Replica>,
     pub controllers: Runner,
-    /// Reads certificates and tokens again when their files change, and ends watches.
-    pub following: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// Follow the files that are read again while the server runs, and review open watches.
+    pub followers: Vec<Follower>,
     /// Probes wait for it.
     pub informers: Hook,
     /// Is finished when priority levels lend each other seats, under priority and fairness.
@@ -46,10 +47,12 @@ impl Parts {
         self,
         answering: impl AsyncFnOnce(Arc<App>, watch::Receiver<bool>),
     ) -> Result<(), StartError> {
-        let Parts { app, site, replica, controllers, following, informers, lending, shutdown, told, stop } =
+        let Parts { app, site, replica, controllers, followers, informers, lending, shutdown, told, stop } =
             self;
         let (mut tasks, stopping) = (JoinSet::new(), stop.subscribe());
-        tasks.spawn(following);
+        for follower in followers {
+            tasks.spawn(follower.run(stopping.clone()));
+        }
         if let Some(fairness) = app.sharing.fairness() {
             tasks.spawn(Arc::clone(fairness).adjust(stopping.clone()));
         }
