@@ -68,6 +68,7 @@ static SERVER: LazyLock<(Authentication, String)> = LazyLock::new(|| {
     let tokens =
         Arc::new(TokenIssuer::new(Keys::new(key, Vec::new()), &TokenConfig::default(), &[], &KUBERNETES));
     let grant = Grant {
+        id: Grant::new_id(),
         namespace: "n".to_owned(),
         account: Named { name: "robot".to_owned(), uid: UID.to_owned() },
         audiences: tokens.audiences().to_vec(),

@@ -8,19 +8,28 @@ use std::{
 };
 
 /// How long files that were refused rest, before they are read again although none has changed: what spoke
-/// against them may be gone, such as a file missing that one of them names.
-const RETRY_PERIOD: Duration = Duration::from_secs(5);
+/// against them may be gone, such as a file missing that one of them names. Each time in a row that is the same,
+/// they rest twice as long, up to a minute: reading them may be work.
+const FIRST_REST: Duration = Duration::from_secs(5);
+const LONGEST_REST: Duration = Duration::from_mins(1);
 
-/// When something of a file changed, its length, and which file it is; none where it is not there. Two changes
-/// within one tick of the file system's clock are told apart only by the other two.
+/// When something of a file changed, its length, and which file it is; none where it is not there. Two
+/// changes within one tick of the file system's clock are told apart only by the other two.
 type Stamp = Option<((i64, i64), u64, u64)>;
 
 /// Some files, and how they were before they were read.
 pub struct FollowedFiles {
     paths: Vec<PathBuf>,
     stamps: Vec<Stamp>,
-    /// Why they were refused when they were last read, and when that was.
-    refusal: Option<(String, Instant)>,
+    /// What was wrong with them when they were last read.
+    refusal: Option<Refusal>,
+}
+
+struct Refusal {
+    why: String,
+    /// When they are to be read again.
+    next: Instant,
+    rest: Duration,
 }
 
 impl FollowedFiles {
@@ -60,7 +69,7 @@ impl FollowedFiles {
         let stamps = stamps(&self.paths);
         let is_changed = stamps != self.stamps;
         self.stamps = stamps;
-        is_changed || self.refusal.as_ref().is_some_and(|(_, at)| at.elapsed() >= RETRY_PERIOD)
+        is_changed || self.refusal.as_ref().is_some_and(|refusal| refusal.next <= Instant::now())
     }
 
     /// They were read, and are right.
@@ -70,9 +79,10 @@ impl FollowedFiles {
 
     /// They were read, and cannot be used. Returns whether that is news, and not the same as the last time.
     pub fn refused(&mut self, why: &str) -> bool {
-        let is_news = self.refusal.as_ref().is_none_or(|(before, _)| before != why);
-        self.refusal = Some((why.to_owned(), Instant::now()));
-        is_news
+        let before = self.refusal.take().filter(|before| before.why == why);
+        let rest = before.as_ref().map_or(FIRST_REST, |before| LONGEST_REST.min(2 * before.rest));
+        self.refusal = Some(Refusal { why: why.to_owned(), next: Instant::now() + rest, rest });
+        before.is_none()
     }
 }
 
@@ -119,12 +129,17 @@ mod tests {
     #[test]
     fn what_was_refused_is_read_again() {
         let mut files = FollowedFiles::new(Vec::new());
-        let rest = |files: &mut FollowedFiles| files.refusal.as_mut().unwrap().1 -= RETRY_PERIOD;
+        let rest = |files: &mut FollowedFiles| {
+            let refusal = files.refusal.as_mut().unwrap();
+            refusal.next -= refusal.rest;
+            refusal.rest.as_secs()
+        };
         assert!(!files.look());
-        for (why, is_news) in [("one", true), ("one", false), ("two", true)] {
+        let same = [10, 20, 40, 60, 60].map(|seconds| ("one", false, seconds));
+        for (why, is_news, seconds) in [("one", true, 5)].into_iter().chain(same).chain([("two", true, 5)]) {
             assert_eq!(files.refused(why), is_news);
             assert!(!files.look(), "not without end");
-            rest(&mut files);
+            assert_eq!(rest(&mut files), seconds);
             assert!(files.look());
         }
         files.accepted();
