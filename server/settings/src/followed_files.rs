@@ -8,8 +8,8 @@ use std::{
 };
 
 /// How long files that were refused rest, before they are read again although none has changed: what spoke
-/// against them may be gone, such as a file missing that one of them names. Each time in a row that is the same,
-/// they rest twice as long, up to a minute: reading them may be work.
+/// against them may be gone, such as a file missing that one of them names. They rest twice as long each time
+/// that the reason is the same, up to a minute: reading them may be work.
 const FIRST_REST: Duration = Duration::from_secs(5);
 const LONGEST_REST: Duration = Duration::from_mins(1);
 

@@ -1,4 +1,5 @@
-//! What audit says of requests beside what they are: annotations, and as whom they are made.
+//! What audit says of requests beside what they are: annotations, and as whom they are made. And bodies that
+//! cannot stand in an event as they are.
 
 use http::Method;
 use orch_tests::{
@@ -69,4 +70,20 @@ async fn whoever_asks_as_somebody_else_is_told_with_that_one() {
     assert_eq!(event["impersonatedUser"]["username"], "bob", "{event}");
     assert_eq!(event["impersonatedUser"]["groups"], json!(["devs", "system:authenticated"]), "{event}");
     assert_eq!(event["annotations"]["authorization.orch.io/decision"], "forbid");
+}
+
+#[tokio::test]
+async fn what_others_cannot_read_is_a_text() {
+    let audited = Audited::start("- level: Request\n", TestServer::options()).await;
+    let admin = audited.server.admin();
+    for (manager, body, expected) in [
+        ("bytes", &b"{\"a\":\"\xff\"}"[..], "{\"a\":\"\u{fffd}\"}"),
+        ("half", br#"{"\ud800":1}"#, r#"{"\ud800":1}"#),
+    ] {
+        let request = admin.request(Method::POST, &format!("{CONFIG_MAPS}?fieldManager={manager}"));
+        request.body("application/json", body.to_vec()).header("user-agent", "agent/\u{e9}").send().await;
+        let event = audited.completed(manager).await;
+        assert_eq!(event["requestObject"], expected, "{event}");
+        assert_eq!(event["userAgent"], "agent/\u{e9}", "{event}");
+    }
 }
