@@ -91,7 +91,7 @@ async fn a_file_says_who_decides_and_is_followed() {
     assert_eq!(wrong, file);
     metric(&server, "failure", 1).await;
     bob.get(CONFIG_MAPS).await.expect(200);
-    assert!(server.log().contains("has the type string, and not bool"), "{}", server.log());
+    server.logged("has the type string, and not bool").await;
 
     write_file(folder.path(), webhook, "request.user == 'eve'");
     metric(&server, "success", 1).await;

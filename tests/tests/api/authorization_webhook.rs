@@ -218,7 +218,13 @@ async fn failing(questions: &mut Questions<'_>, policy: &str, whys: &[&str]) {
         reader.refused(403, "Forbidden");
         assert!(!stranger.text().contains("secret detail"), "{}", stranger.text());
         assert_eq!(status, json!({"allowed": false, "denied": true}), "{whys:?}");
-        assert!(is_told(&questions.server.log()), "{whys:?} is not in {}", questions.server.log());
+        // The server writes its log a moment after it answers.
+        let start = Instant::now();
+        while !is_told(&questions.server.log()) {
+            let log = questions.server.log();
+            assert!(start.elapsed() < Duration::from_secs(30), "{whys:?} is not in {log}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
         return;
     }
     assert_eq!((stranger.status, stranger.header("content-type")), (500, "text/plain; charset=utf-8"));
