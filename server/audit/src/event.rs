@@ -32,9 +32,9 @@ pub struct Event {
     pub verb: String,
     /// The caller; `None` before authentication.
     pub user: Option<Arc<UserInfo>>,
-    /// As whom the request is made, where that is somebody else.
+    /// The impersonated user, if the caller impersonates one.
     pub impersonated_user: Option<Arc<UserInfo>>,
-    /// The client and the proxies before the last one, as headers name them; none of most requests.
+    /// Addresses of the client and of proxies, from the headers of the request; most requests have none.
     pub forwarded_for: Vec<String>,
     /// The address of the connection.
     pub address: Arc<str>,
@@ -56,7 +56,7 @@ pub struct Event {
     pub annotations: Vec<Annotation>,
 }
 
-/// Something else that is known of a request. The key is `<area>.<suffix>/<name>`, or `<suffix>/<name>` where
+/// An annotation of an event. Its key is `<area>.<suffix>/<name>`, or `<suffix>/<name>` where
 /// the area is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {

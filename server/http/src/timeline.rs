@@ -57,7 +57,7 @@ impl Stage {
 #[derive(Debug)]
 pub struct Timeline {
     started: Instant,
-    /// The same moment, by the clock that people read.
+    /// The same moment as wall-clock time.
     received: SystemTime,
     /// Microseconds from the start to the end of each stage; 0 for one that was not reached.
     ends: [AtomicU32; Stage::ALL.len()],
@@ -96,7 +96,7 @@ impl Timeline {
         self.started
     }
 
-    /// When the request came, by the clock that people read.
+    /// When the request came, as wall-clock time.
     pub fn received(&self) -> SystemTime {
         self.received
     }

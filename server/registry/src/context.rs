@@ -68,8 +68,8 @@ impl<'a> RequestContext<'a> {
         self.spelling.get()
     }
 
-    /// The request gets a credential with this id, which its events name: whoever uses it can be traced to
-    /// who asked for it.
+    /// Notes the id of the credential that the request is given. Audit records it, so that later requests
+    /// with the credential can be traced to this one.
     pub fn issues_credential(&self, id: String) {
         // A request gets one at most.
         let _ = self.issued_credential.set(id);

@@ -31,10 +31,10 @@ enum Wish {
     Overdue,
 }
 
-/// Listens to SIGHUP. What comes from now on is told, also where it is waited for later.
+/// Installs the handler of SIGHUP. A signal that arrives before the first `recv` is kept for it.
 ///
 /// # Errors
-/// Where it cannot be listened to.
+/// Where the handler cannot be installed.
 pub fn hangup() -> Result<Signal, StartError> {
     signal(SignalKind::hangup()).map_err(|error| fault(&error))
 }

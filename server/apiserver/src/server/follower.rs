@@ -5,7 +5,7 @@ use std::{panic::AssertUnwindSafe, pin::Pin};
 use futures_util::FutureExt as _;
 use tokio::sync::watch;
 
-/// What reads files again, or ends watches.
+/// A background task that reads files again, or ends watches.
 pub(crate) struct Follower {
     follows: &'static str,
     future: Pin<Box<dyn Future<Output = ()> + Send>>,
@@ -21,12 +21,14 @@ impl Follower {
     pub(crate) async fn run(self, stopping: watch::Receiver<bool>) {
         let follows = self.follows;
         if self.ends_early(&stopping).await {
-            tracing::error!("{follows}: nothing follows them any more until the server starts again");
+            tracing::error!(
+                "the task that follows {follows} has ended: restart the server to follow them again"
+            );
         }
     }
 
     async fn ends_early(self, stopping: &watch::Receiver<bool>) -> bool {
-        // Nobody sees what a panic leaves half done in it: it is dropped.
+        // A future that panicked is dropped, so nothing uses the state that the panic left in it.
         let _ = AssertUnwindSafe(self.future).catch_unwind().await;
         !*stopping.borrow()
     }

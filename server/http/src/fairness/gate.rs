@@ -41,7 +41,7 @@ pub struct Gate {
 
 struct Inner {
     kind: LevelKind,
-    /// Whether the level is gone, and only the requests that it had are left.
+    /// Whether the level is deleted, and only finishes the requests that it had.
     is_quiescing: bool,
     seats: Seats,
     demand: Smoothed,
@@ -148,14 +148,14 @@ impl Gate {
         inner.start_next(now);
     }
 
-    /// The level is gone. Returns whether it has requests left.
+    /// Marks the level as deleted. Returns whether it still has requests.
     pub(super) fn quiesce(&self) -> bool {
         let mut inner = self.lock();
         inner.is_quiescing = true;
         inner.is_busy()
     }
 
-    /// Whether the level is there, or has requests left.
+    /// Whether the level exists, or still has requests.
     pub(super) fn is_needed(&self) -> bool {
         let inner = self.lock();
         !inner.is_quiescing || inner.is_busy()

@@ -24,7 +24,7 @@ pub struct GateView {
     pub name: String,
     /// What its shares give it.
     pub seats: Seats,
-    /// Whether it is deleted, and only the requests that it had are left.
+    /// Whether it is deleted, and only finishes the requests that it had.
     pub is_quiescing: bool,
     /// The seats that it has now.
     pub limit: u32,
