@@ -110,6 +110,13 @@ async fn a_webhook_allows_denies_or_leaves_it_to_others() {
         );
         let seen = webhook.seen().pop().unwrap();
         assert_eq!((&*seen.path, &*seen.authorization), ("/authorize", "Bearer own-token"));
+        // A review that names no version asks about all.
+        let attributes = json!({"verb": "patch", "resource": "configmaps", "namespace": "default"});
+        let question = json!({"spec": {"user": "bob", "resourceAttributes": attributes}});
+        server.admin().post(REVIEWS, &question).await.expect(201);
+        let review = asked(&webhook, "bob").pop().unwrap();
+        let attributes = &review["spec"]["resourceAttributes"];
+        assert_eq!((&attributes["verb"], &attributes["version"]), (&json!("patch"), &json!("*")));
         assert!(!server.log().contains("own-token"), "a token in the log");
     }
 }
