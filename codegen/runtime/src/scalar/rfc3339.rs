@@ -1,9 +1,9 @@
 //! Reading and writing RFC 3339, as strictly as clients may rely on: the shape is checked here, byte by byte;
 //! the calendar is left to `jiff`, whose own parser accepts many other forms.
 
-use std::fmt;
+use std::{cell::Cell, fmt};
 
-use jiff::{SignedDuration, civil::DateTime};
+use jiff::{Span, civil::DateTime};
 
 use super::ScalarError;
 
@@ -13,6 +13,8 @@ pub(super) const MIN_SECONDS: i64 = -62_167_219_200;
 pub(super) const MAX_SECONDS: i64 = 253_402_300_799;
 /// 0001-01-01T00:00:00Z in seconds since 1970: the zero time, which is written as `null`.
 pub(super) const ZERO_SECONDS: i64 = -62_135_596_800;
+
+const SECONDS_OF_DAY: i64 = 86_400;
 
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
@@ -82,16 +84,14 @@ pub(super) fn shown(written: &str) -> String {
 /// Writes a time in UTC, with six digits of fraction if there are microseconds to write. `seconds` is within
 /// [`MIN_SECONDS`] and [`MAX_SECONDS`].
 pub(super) fn write(out: &mut fmt::Formatter<'_>, seconds: i64, micros: Option<u32>) -> fmt::Result {
-    let utc = EPOCH.checked_add(SignedDuration::from_secs(seconds)).map_err(|_| fmt::Error)?;
     // By hand, because every write has several times to write and formatting numbers one by one shows in
     // profiles.
     let mut text = *b"0000-00-00T00:00:00.000000Z";
-    set(&mut text[..4], utc.year().unsigned_abs().into());
-    set(&mut text[5..7], utc.month().unsigned_abs().into());
-    set(&mut text[8..10], utc.day().unsigned_abs().into());
-    set(&mut text[11..13], utc.hour().unsigned_abs().into());
-    set(&mut text[14..16], utc.minute().unsigned_abs().into());
-    set(&mut text[17..19], utc.second().unsigned_abs().into());
+    text[..10].copy_from_slice(&date(seconds.div_euclid(SECONDS_OF_DAY))?);
+    let second = seconds.rem_euclid(SECONDS_OF_DAY) as u32;
+    set(&mut text[11..13], second / 3600);
+    set(&mut text[14..16], second / 60 % 60);
+    set(&mut text[17..19], second % 60);
     let text = if let Some(micros) = micros {
         set(&mut text[20..26], micros);
         &text[..]
@@ -100,6 +100,26 @@ pub(super) fn write(out: &mut fmt::Formatter<'_>, seconds: i64, micros: Option<u
         &text[..20]
     };
     out.write_str(std::str::from_utf8(text).map_err(|_| fmt::Error)?)
+}
+
+/// The date of a day since 1970, as it is written. Most times are of the same day as the one before, so each
+/// thread keeps the date that it wrote last.
+fn date(day: i64) -> Result<[u8; 10], fmt::Error> {
+    thread_local! {
+        static LAST: Cell<(i64, [u8; 10])> = const { Cell::new((0, *b"1970-01-01")) };
+    }
+    let (last, text) = LAST.get();
+    if day == last {
+        return Ok(text);
+    }
+    let date = EPOCH.date().checked_add(Span::new().try_days(day).map_err(|_| fmt::Error)?);
+    let date = date.map_err(|_| fmt::Error)?;
+    let mut text = *b"0000-00-00";
+    set(&mut text[..4], date.year().unsigned_abs().into());
+    set(&mut text[5..7], date.month().unsigned_abs().into());
+    set(&mut text[8..], date.day().unsigned_abs().into());
+    LAST.set((day, text));
+    Ok(text)
 }
 
 /// Writes a number into that many digits.

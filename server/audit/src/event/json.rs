@@ -125,25 +125,60 @@ fn list<'v>(text: &mut Vec<u8>, values: impl IntoIterator<Item = &'v str>) {
     text.push(b']');
 }
 
-/// A text with its quotes, and what has to be escaped.
+/// A text with its quotes, and what has to be escaped, as `serde_json` escapes it.
 fn string(text: &mut Vec<u8>, value: &str) {
-    if is_plain(value.as_bytes()) {
-        text.push(b'"');
-        text.extend_from_slice(value.as_bytes());
-        text.push(b'"');
-    } else {
-        serde_json::to_writer(text, value).expect("a text has a JSON form");
+    text.push(b'"');
+    let mut rest = value.as_bytes();
+    while let Some(at) = special_byte(rest) {
+        text.extend_from_slice(&rest[..at]);
+        escape(text, rest[at]);
+        rest = &rest[at + 1..];
     }
+    text.extend_from_slice(rest);
+    text.push(b'"');
+}
+
+/// Writes a byte that cannot stand for itself.
+fn escape(text: &mut Vec<u8>, byte: u8) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let short = match byte {
+        b'"' | b'\\' => byte,
+        0x08 => b'b',
+        b'\t' => b't',
+        b'\n' => b'n',
+        0x0c => b'f',
+        b'\r' => b'r',
+        _ => {
+            text.extend_from_slice(b"\\u00");
+            text.extend([byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]));
+            return;
+        }
+    };
+    text.extend_from_slice(&[b'\\', short]);
 }
 
 /// Whether nothing has to be escaped.
 fn is_plain(text: &[u8]) -> bool {
     let (words, rest) = text.as_chunks::<8>();
     if words.is_empty() {
-        return rest.iter().all(|byte| *byte >= b' ' && *byte != b'"' && *byte != b'\\');
+        return rest.iter().all(is_plain_byte);
     }
     // The last word has bytes of the one before it again, which costs less than going on byte by byte.
     words.iter().chain(text.last_chunk()).all(|word| is_plain_word(u64::from_ne_bytes(*word)))
+}
+
+/// Where the first byte is that has to be escaped.
+fn special_byte(text: &[u8]) -> Option<usize> {
+    if is_plain(text) {
+        return None;
+    }
+    let (words, _) = text.as_chunks::<8>();
+    let plain = 8 * words.iter().take_while(|word| is_plain_word(u64::from_ne_bytes(**word))).count();
+    text[plain..].iter().position(|byte| !is_plain_byte(byte)).map(|at| plain + at)
+}
+
+fn is_plain_byte(byte: &u8) -> bool {
+    *byte >= b' ' && *byte != b'"' && *byte != b'\\'
 }
 
 /// The same for eight bytes at a time. Subtracting `n` from a byte that is less sets its highest bit, which
@@ -172,5 +207,9 @@ mod tests {
             string(&mut text, &value);
             assert_eq!(text, serde_json::to_vec(&value).unwrap(), "{value:?}");
         }
+        let several = "a \"role\" of\n\"somebody\" with \\ and \u{1f}\u{1f}";
+        let mut text = Vec::new();
+        string(&mut text, several);
+        assert_eq!(text, serde_json::to_vec(several).unwrap());
     }
 }
