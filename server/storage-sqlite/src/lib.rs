@@ -31,6 +31,7 @@ mod place;
 mod repair;
 mod request;
 mod reserve;
+mod rollback;
 mod row;
 mod salvage;
 mod schema;
@@ -90,6 +91,7 @@ pub async fn open(config: SqliteConfig) -> Result<Storage, StoreError> {
 
 async fn open_once(config: SqliteConfig) -> Result<Storage, StoreError> {
     let lock = Lock::acquire(&config.path)?;
+    rollback::undo(&config.path).await?;
     let evidence = Evidence::gather(&config.path)?;
     let mut history = accepted_loss(&config, &evidence).await?;
     let (mut log, mut meta) = Log::open(&config).await?;

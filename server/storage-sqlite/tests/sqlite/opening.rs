@@ -191,6 +191,25 @@ async fn completes_a_creation_that_was_cut_off() {
     create(&data.open().await, "a", "x").await.unwrap();
 }
 
+/// The same in the middle of a transaction: its rollback journal is there, and half of what it writes.
+#[tokio::test]
+async fn undoes_a_transaction_of_a_creation_that_was_cut_off() {
+    let (cut_off, data) = (DataDir::new(), DataDir::new());
+    let mut database = cut_off.tamper().await;
+    // With hardly any memory for pages, they are written before the end of the transaction.
+    let begun =
+        "PRAGMA page_size = 8192; PRAGMA cache_size = 1; BEGIN IMMEDIATE; CREATE TABLE meta (value BLOB);
+        INSERT INTO meta SELECT randomblob(20000) FROM json_each('[1, 2, 3, 4, 5, 6, 7, 8, 9]')";
+    sqlx::raw_sql(begun).execute(&mut database).await.unwrap();
+    let journal = |data: &DataDir| data.directory().join("store.db-journal");
+    fs::copy(cut_off.path(), data.path()).unwrap();
+    fs::copy(journal(&cut_off), journal(&data)).unwrap();
+    assert!(fs::metadata(data.path()).unwrap().len() > 0, "it is half written");
+
+    create(&data.open().await, "a", "x").await.unwrap();
+    assert!(!journal(&data).exists());
+}
+
 #[tokio::test]
 async fn offline_check_needs_no_server_and_changes_nothing() {
     let data = DataDir::new();
