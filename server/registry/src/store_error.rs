@@ -45,6 +45,13 @@ pub fn failure(objects: &Objects, resource: &ServedResource, error: StoreError) 
             let message = "the disk is full: only deletions are taken until there is room; reads go on";
             ApiError::InsufficientStorage(message.to_owned())
         }
+        StoreError::DiskFails { .. } => {
+            if let Some(requests) = states.failing.count(now) {
+                tracing::error!(%error, requests, "the disk fails");
+            }
+            let message = "the disk fails: no write is made until it works again; reads go on";
+            ApiError::InsufficientStorage(message.to_owned())
+        }
         StoreError::ReadOnly { .. } => {
             if let Some(requests) = states.read_only.count(now) {
                 tracing::error!(%error, requests, "the database takes no writes");
@@ -110,6 +117,7 @@ mod tests {
         let detail: Arc<str> = "it broke".into();
         for state in [
             StoreError::DiskFull { detail: Arc::clone(&detail) },
+            StoreError::DiskFails { detail: Arc::clone(&detail) },
             StoreError::ReadOnly { detail: Arc::clone(&detail) },
             StoreError::Unreachable { detail },
         ] {

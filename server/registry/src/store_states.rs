@@ -10,6 +10,8 @@ use crate::recurrence::Recurrence;
 pub struct StoreStates {
     /// There is no room.
     pub full: Recurrence,
+    /// The disk fails.
+    pub failing: Recurrence,
     /// Something is wrong with the data.
     pub read_only: Recurrence,
     /// The database cannot be reached.

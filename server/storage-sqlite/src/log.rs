@@ -244,6 +244,12 @@ impl Log {
         Ok(())
     }
 
+    /// Writes, durably, what is there already.
+    pub(crate) async fn touch(&mut self) -> Result<(), sqlx::Error> {
+        let same = sqlx::query("UPDATE meta SET value = value WHERE name = 'format'");
+        same.execute(&mut self.connection).await.map(|_| ())
+    }
+
     /// Shortens the write-ahead log to nothing, if nobody reads from it just now.
     pub(crate) async fn truncate(&mut self, busy_timeout: Duration) -> Result<(), sqlx::Error> {
         self.set_busy_timeout(Duration::ZERO).await?;

@@ -203,6 +203,10 @@ pub(crate) fn at_runtime(error: &sqlx::Error) -> StoreError {
     match primary_code(error) {
         Some(code::FULL) => StoreError::DiskFull { detail: detail(error) },
         Some(code::CORRUPT | code::NOTADB) => StoreError::ReadOnly { detail: detail(error) },
+        // The last three where the file system was made read-only under the server.
+        Some(code::IOERR | code::READONLY | code::CANTOPEN | code::PERM) => {
+            StoreError::DiskFails { detail: detail(error) }
+        }
         _ => StoreError::Unavailable { detail: detail(error) },
     }
 }

@@ -176,6 +176,7 @@ impl Writer {
                     self.clean_after_batch().await;
                 }
                 _ = tick.tick() => if self.stop.is_open() {
+                    self.try_the_disk().await;
                     self.mark.sync_when_due();
                     self.copy_when_idle().await;
                     self.clean_when_idle().await;
@@ -243,6 +244,15 @@ impl Writer {
 
     async fn persist(&mut self, batch: &Batch) -> Result<(), StoreError> {
         self.stop.check()?;
+        let persisted = self.try_to_persist(batch).await;
+        match &persisted {
+            Ok(()) => self.stop.written(),
+            Err(error) => self.stop.at(error),
+        }
+        persisted
+    }
+
+    async fn try_to_persist(&mut self, batch: &Batch) -> Result<(), StoreError> {
         self.repair().await?;
         self.begin_use().await?;
         let faults = &self.config.faults;
@@ -252,9 +262,10 @@ impl Writer {
             Err(error) => Err(self.explain(&error).await),
         };
         if let Err(error) = appended {
-            self.stop.at(&error);
             self.needs_repair = true;
-            if let Err(error) = self.repair().await {
+            if let Err(error) = self.repair().await
+                && !self.stop.is_failing()
+            {
                 tracing::error!(%error, "a failed commit is not undone yet; trying again before the next");
             }
             return Err(error);
@@ -302,6 +313,13 @@ impl Writer {
             self.needs_repair = false;
         }
         Ok(())
+    }
+
+    /// After a failure of the disk: whether it works again, which probes want to know when nobody writes.
+    async fn try_the_disk(&mut self) {
+        if self.stop.is_failing() && self.repair().await.is_ok() && self.log.touch().await.is_ok() {
+            self.stop.written();
+        }
     }
 
     /// What a database error means for the writes that met it.

@@ -72,6 +72,13 @@ pub enum StoreError {
         /// What the database said.
         detail: Arc<str>,
     },
+    /// The disk of the database fails. For a write: it was not acknowledged and readers will not see it. Reads
+    /// go on, and each write is tried.
+    #[error("the disk of the database fails: {detail}")]
+    DiskFails {
+        /// What the database said.
+        detail: Arc<str>,
+    },
     /// The database could not do it. For a write: it was not acknowledged and readers will not see it.
     #[error("the database failed: {detail}")]
     Unavailable {

@@ -1,4 +1,4 @@
-//! When no writes are taken any more: where they would not last.
+//! When no writes are taken any more, where they would not last, and when all of them fail.
 
 use orch_storage::StoreError;
 
@@ -11,14 +11,23 @@ pub(crate) struct Stop {
     findings: Findings,
     /// SQLite has called the database damaged. Only a repair and another start mend that.
     damage: Option<StoreError>,
-    /// The log and the probes have the reason.
-    is_told: bool,
+    /// The disk failed at the last write. Each one is tried, and the first that is made ends this.
+    failing: Option<StoreError>,
+    told: State,
+}
+
+/// What the log and the probes were told.
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Fine,
+    Failing,
+    Stopped,
 }
 
 impl Stop {
     /// Of an opened database. Probes read the reason from `findings`.
     pub(crate) fn new(identity: Identity, findings: Findings) -> Self {
-        Self { identity, findings, damage: None, is_told: false }
+        Self { identity, findings, damage: None, failing: None, told: State::Fine }
     }
 
     /// To be asked before each transaction.
@@ -36,25 +45,52 @@ impl Stop {
         self.check().is_ok()
     }
 
+    /// Whether the disk failed at the last write.
+    pub(super) fn is_failing(&self) -> bool {
+        self.failing.is_some()
+    }
+
     /// Records an error of the database. If SQLite calls the database damaged, no more writes are taken.
     pub(super) fn at(&mut self, error: &StoreError) {
-        if let StoreError::ReadOnly { .. } = error {
-            self.damage.get_or_insert_with(|| error.clone());
-            self.tell(Some(error));
+        match error {
+            StoreError::ReadOnly { .. } => {
+                self.damage.get_or_insert_with(|| error.clone());
+                self.tell(Some(error));
+            }
+            StoreError::DiskFails { .. } => {
+                self.failing.get_or_insert_with(|| error.clone());
+                self.tell(None);
+            }
+            _ => {}
+        }
+    }
+
+    /// A write was made.
+    pub(super) fn written(&mut self) {
+        if self.failing.take().is_some() {
+            self.tell(None);
         }
     }
 
     /// Reports a change once: in the log, and to probes.
     fn tell(&mut self, stopped: Option<&StoreError>) {
-        if self.is_told == stopped.is_some() {
+        let state = match (stopped, &self.failing) {
+            (Some(_), _) => State::Stopped,
+            (None, Some(_)) => State::Failing,
+            (None, None) => State::Fine,
+        };
+        if state == self.told {
             return;
         }
-        self.is_told = stopped.is_some();
-        if let Some(error) = stopped {
-            tracing::error!(%error, "no writes are taken until an operator has mended this");
-        } else {
-            tracing::warn!("the database is in its place again: writes are taken");
+        self.told = state;
+        let reason = stopped.or(self.failing.as_ref());
+        match (state, reason) {
+            (State::Stopped, Some(error)) => {
+                tracing::error!(%error, "no writes are taken until an operator has mended this");
+            }
+            (_, Some(error)) => tracing::error!(%error, "writes fail; each is tried all the same"),
+            (_, None) => tracing::warn!("the database can be written again: writes are taken"),
         }
-        self.findings.set_stopped(stopped.map(|error| error.to_string().into()));
+        self.findings.set_stopped(reason.map(|error| error.to_string().into()));
     }
 }

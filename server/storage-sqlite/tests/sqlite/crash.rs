@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use orch_storage::{Revision, Scope, Storage, StoreError};
 use orch_storage_sqlite::{FaultPoint, Faults, SqliteConfig};
@@ -189,6 +191,36 @@ async fn a_failed_commit_leaves_nothing_behind() {
             assert_eq!(listing(&data.open().await), states[5], "{point:?} {nth}");
         }
     }
+}
+
+/// Probes are told as long as the disk fails, also when nobody writes.
+#[tokio::test]
+async fn a_disk_that_fails_is_told_until_it_works_again() {
+    let data = DataDir::new();
+    let is_broken = Arc::new(AtomicBool::new(true));
+    let broken = Arc::clone(&is_broken);
+    let faults = Faults::new(move |at| {
+        let fails = at == FaultPoint::BeforeCommit && broken.load(Ordering::Relaxed);
+        if fails { Err(StoreError::DiskFails { detail: "injected".into() }) } else { Ok(()) }
+    });
+    let storage = orch_storage_sqlite::open(SqliteConfig { faults, ..data.config() }).await.unwrap();
+    for _ in 0..2 {
+        let refused = create(&storage, "a", "x").await;
+        assert!(matches!(refused, Err(StoreError::DiskFails { .. })), "{refused:?}");
+        let stopped = storage.patrolled().stopped;
+        assert!(stopped.is_some_and(|reason| reason.contains("injected")));
+        let began = Instant::now();
+        while storage.patrolled().stopped.is_some() {
+            assert!(began.elapsed() < Duration::from_secs(30), "nothing tries the disk");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    create(&storage, "a", "x").await.unwrap_err();
+    is_broken.store(false, Ordering::Relaxed);
+    create(&storage, "a", "x").await.unwrap();
+    assert_eq!(storage.patrolled().stopped, None);
+    storage.shutdown().await.unwrap();
+    assert_eq!(listing(&data.open().await).len(), 1);
 }
 
 /// The same when the failed commit is the last thing that the process does.
