@@ -19,7 +19,7 @@ use orch_runtime::resource_def::Verb;
 
 use super::browsers;
 use crate::{
-    access::{Refused, Stranger},
+    access::{Refused, Unauthenticated},
     app::App,
     audit::RequestAudit,
     documents::health,
@@ -99,9 +99,9 @@ pub(super) async fn guarded(passage: Passage<'_>, audit: &RequestAudit<'_>) -> R
             let head = RequestHead { record: audit.record(), ..head };
             as_wanted(Passage { head, ..passage }, &caller).await
         }
-        Err(stranger) => {
+        Err(unauthenticated) => {
             dismiss(app, connection, parts);
-            refusal(stranger.into())
+            refusal(unauthenticated.into())
         }
     };
     warning::warn(&mut response, hint.map(str::to_owned).as_slice());
@@ -118,15 +118,15 @@ async fn authenticated(
     app: &App,
     head: RequestHead<'_>,
     credentials: &Credentials<'_>,
-) -> Result<Authenticated, Stranger> {
+) -> Result<Authenticated, Unauthenticated> {
     let authenticated = match head.parts.extensions.get() {
-        Some(websocket_token::Unreadable) => Err(Stranger::Wrong),
+        Some(websocket_token::Unreadable) => Err(Unauthenticated::BadCredentials),
         None => other_servers::authenticate(app, credentials).await,
     };
     let outcome = match &authenticated {
         Ok(_) => Authentication::Success,
-        Err(Stranger::Wrong) => Authentication::Failure,
-        Err(Stranger::Unjudged) => Authentication::Error,
+        Err(Unauthenticated::BadCredentials) => Authentication::Failure,
+        Err(Unauthenticated::Undecided) => Authentication::Error,
     };
     let known = head.timeline.end(Stage::Authentication);
     app.metrics.authenticated(outcome, known - head.timeline.started());
