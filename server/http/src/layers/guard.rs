@@ -58,15 +58,7 @@ pub(super) struct Passage<'r> {
 pub(super) async fn guarded(passage: Passage<'_>, audit: &RequestAudit<'_>) -> Response {
     let Passage { app, connection, head, .. } = passage;
     let parts = head.parts;
-    if let Err(error) = framing::check(parts) {
-        return refusal(error);
-    }
-    if app.draining.load(Ordering::Relaxed)
-        && let Some(refused) = shutdown::refusal(parts.uri.path(), connection)
-    {
-        return refused;
-    }
-    if let Some(answer) = browsers::permission(app, parts) {
+    if let Some(answer) = before_limits(app, connection, parts) {
         return answer;
     }
     let supply = supply(head);
@@ -111,6 +103,20 @@ pub(super) async fn guarded(passage: Passage<'_>, audit: &RequestAudit<'_>) -> R
         Some(shares) => until_handed_over(response, shares),
         None => response,
     }
+}
+
+/// The answer to a request that concerns no caller: one that is framed wrong, comes too late, or is of a
+/// browser that asks what pages may do.
+fn before_limits(app: &App, connection: &Connection<Peer>, parts: &Parts) -> Option<Response> {
+    if let Err(error) = framing::check(parts) {
+        return Some(refusal(error));
+    }
+    if app.draining.load(Ordering::Relaxed)
+        && let Some(refused) = shutdown::refusal(parts.uri.path(), connection)
+    {
+        return Some(refused);
+    }
+    browsers::permission(app, parts)
 }
 
 /// Who sends the request.
