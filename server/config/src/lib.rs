@@ -40,6 +40,7 @@ mod flag_file;
 mod in_flight;
 mod logging;
 mod manual;
+mod named;
 mod observation;
 mod offline;
 mod oidc;
