@@ -50,6 +50,7 @@ mod serving;
 mod size;
 pub mod start_error;
 mod storage;
+mod subcommand;
 mod task;
 mod token_webhook;
 mod usage;
