@@ -136,7 +136,10 @@ fn binding(key: &Key, resource: &ServedResource, object: Option<&Object>) -> Cha
 
 /// The role that a binding in this namespace refers to.
 pub(crate) fn role_name(role: &RoleRef, namespace: &str) -> PolicyName {
-    PolicyName::namespaced(if role.kind == "Role" { namespace } else { "" }, &role.name)
+    match role.kind.as_str() {
+        "Role" => PolicyName::namespaced(namespace, &role.name),
+        _ => PolicyName::of_cluster(&role.name),
+    }
 }
 
 /// A service account without a namespace is one of the binding's own.
