@@ -17,7 +17,7 @@ use orch_auth::{
         service_account::ServiceAccountAuthenticator,
     },
     service_account::{
-        Directory, Found, Grant, Keys, Kind, Named, TokenConfig, TokenDigest, TokenIssuer, key_files,
+        BoundObject, Directory, Found, Grant, Keys, Kind, TokenConfig, TokenDigest, TokenIssuer, key_files,
     },
 };
 
@@ -70,7 +70,7 @@ static SERVER: LazyLock<(Authentication, String)> = LazyLock::new(|| {
     let grant = Grant {
         id: Grant::new_id(),
         namespace: "n".to_owned(),
-        account: Named { name: "robot".to_owned(), uid: UID.to_owned() },
+        account: BoundObject { name: "robot".to_owned(), uid: UID.to_owned() },
         audiences: tokens.audiences().to_vec(),
         bound: None,
         node: None,

@@ -41,7 +41,8 @@ pub struct FollowedKeys {
     seal_shared: SealShared,
 }
 
-/// Seals what servers share, and is no object, with other keys. Fails where they do not open it.
+/// Seals the shared keys of the servers (not an object) with a new keyring. Fails if the keyring cannot open
+/// them.
 pub type SealShared =
     Box<dyn Fn(Arc<dyn Sealing>) -> BoxFuture<'static, Result<(), StartError>> + Send + Sync>;
 

@@ -7,6 +7,18 @@ use orch_http::documents::health::{Checks, Hook, Probe};
 use orch_storage::{Patrolled, Storage};
 use tokio::sync::watch;
 
+/// What these hooks stand for is done before anything listens: namespaces, roles, priority classes, the
+/// server's own service, plugins, and the counts of objects. The reference also has
+/// start-cluster-authentication-info-controller, for aggregated servers; this server has none.
+const DONE_HOOKS: &[&str] = &[
+    "start-system-namespaces-controller",
+    "rbac/bootstrap-roles",
+    "scheduling/bootstrap-system-priority-classes",
+    "bootstrap-controller",
+    "start-apiserver-admission-initializer",
+    "storage-object-count-tracker-hook",
+];
+
 /// The checks behind the probes. The names are those of the reference, which monitoring asks for one by one.
 pub fn checks(
     config: &ServingConfig,
@@ -16,6 +28,22 @@ pub fn checks(
 ) -> Checks {
     let checks = Checks::new(config.livez_grace_period);
     checks.register("log", Probe::ALL, || Ok(()));
+    check_storage(&checks, storage);
+    check_controllers_watch(&checks, monitor);
+    check_data(&checks, storage);
+    let told = told.clone();
+    checks.register("shutdown", &[Probe::Ready], move || {
+        if *told.borrow() { Err("the server is shutting down".to_owned()) } else { Ok(()) }
+    });
+    for hook in DONE_HOOKS {
+        checks.register_hook(hook).finish();
+    }
+    check_controllers(&checks, monitor);
+    checks
+}
+
+/// Whether the store answers.
+fn check_storage(checks: &Checks, storage: &Storage) {
     for (name, probes) in [("etcd", Probe::ALL), ("etcd-readiness", &[Probe::Ready])] {
         let store = storage.clone();
         checks.register(name, probes, move || {
@@ -24,14 +52,23 @@ pub fn checks(
             now.or_else(|| store.trouble()).map_or(Ok(()), |error| Err(error.to_string()))
         });
     }
+}
+
+/// Whether every controller watches.
+fn check_controllers_watch(checks: &Checks, monitor: &Monitor) {
     let watching = monitor.clone();
     checks.register("informer-sync", &[Probe::Ready], move || match watching.not_watching().as_slice() {
         [] => Ok(()),
         names => Err(format!("{} controllers do not watch yet: {}", names.len(), names.join(", "))),
     });
+}
+
+/// Whether writes are taken, and what damage was found, as a remark.
+///
+/// Damage of some objects is no reason to keep requests for all others away. And a server that takes no
+/// writes must not be restarted by a liveness probe: that would mend nothing.
+fn check_data(checks: &Checks, storage: &Storage) {
     let (store, remarked) = (storage.clone(), storage.clone());
-    // Damage of some objects is no reason to keep requests for all others away. And a server that takes no
-    // writes must not be restarted by a liveness probe: that would mend nothing.
     checks.register_remarked(
         "data",
         &[Probe::Ready],
@@ -40,24 +77,10 @@ pub fn checks(
         },
         move || remark(&remarked.patrolled()),
     );
-    let told = told.clone();
-    checks.register("shutdown", &[Probe::Ready], move || {
-        if *told.borrow() { Err("the server is shutting down".to_owned()) } else { Ok(()) }
-    });
-    // What they stand for is done before anything listens: namespaces, roles, priority classes, the server's
-    // own service, plugins, and the counts of objects. The reference also has
-    // start-cluster-authentication-info-controller, for aggregated servers; this server has none.
-    for hook in [
-        "start-system-namespaces-controller",
-        "rbac/bootstrap-roles",
-        "scheduling/bootstrap-system-priority-classes",
-        "bootstrap-controller",
-        "start-apiserver-admission-initializer",
-        "storage-object-count-tracker-hook",
-    ] {
-        checks.register_hook(hook).finish();
-    }
-    // Whether each controller runs, and whether what it does succeeds.
+}
+
+/// Whether each controller runs, and whether what it does succeeds.
+fn check_controllers(checks: &Checks, monitor: &Monitor) {
     for name in monitor.names() {
         let (health, remark) = (monitor.clone(), monitor.clone());
         checks.register_remarked(
@@ -68,7 +91,6 @@ pub fn checks(
             move || remark.remark(name),
         );
     }
-    checks
 }
 
 /// The checks of priority and fairness, where that is on. What the first two stand for is done before

@@ -42,6 +42,7 @@ mod left_behind;
 mod migrate;
 mod offline;
 mod parts;
+mod ready;
 
 pub use convert::Converted;
 pub use import::Imported;

@@ -21,13 +21,13 @@ use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use orch_runtime::vocabulary::Vocabulary;
 use serde_json::{Value, json};
 
+pub use self::{
+    claims::{BoundObject, Grant},
+    key::{PublicKey, SigningKey},
+};
 pub(crate) use self::{
     claims::{Claims, PrivateClaims},
     legacy::SecretToken,
-};
-pub use self::{
-    claims::{Grant, Named},
-    key::{PublicKey, SigningKey},
 };
 use crate::{error::AuthError, jwt::compact::Compact, kept_answers, user::UserInfo};
 
@@ -302,7 +302,7 @@ impl TokenIssuer {
     pub fn issue_for_secret(
         &self,
         namespace: &str,
-        account: &Named,
+        account: &BoundObject,
         secret: &str,
     ) -> Result<String, AuthError> {
         self.sign(&self.in_secrets.claims(namespace, account, secret))

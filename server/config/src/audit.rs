@@ -2,11 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{
-    ArgAction::Set,
-    Args, ValueEnum,
-    builder::{PossibleValuesParser, TypedValueParser},
-};
+use clap::{ArgAction::Set, Args, ValueEnum};
 use orch_audit::backend::{
     Mode, Truncation,
     log::{self, Format, Output, Rotation},
@@ -14,7 +10,7 @@ use orch_audit::backend::{
 };
 use orch_runtime::vocabulary::Vocabulary;
 
-use super::{boolean::BOOL, duration::positive};
+use super::{boolean::BOOL, duration::positive, named::named};
 use crate::start_error::StartError;
 
 /// A file that is not given a size has that of the reference, in megabytes.
@@ -50,7 +46,12 @@ pub struct AuditFlags {
     audit_log_format: LineFormat,
     /// Whether requests wait for the log: batch (no), blocking (yes), blocking-strict (yes, and a request is
     /// refused where it cannot be recorded).
-    #[arg(long, value_name = "MODE", default_value = Mode::Blocking.name(), value_parser = mode())]
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value = Mode::Blocking.name(),
+        value_parser = named(Mode::ALL, Mode::name),
+    )]
     audit_log_mode: Mode,
     /// The days after which older log files are removed; 0 for never.
     #[arg(long, value_name = "DAYS", default_value_t = 0)]
@@ -84,7 +85,12 @@ pub struct AuditFlags {
     #[arg(long, value_name = "FILE")]
     audit_webhook_config_file: Option<PathBuf>,
     /// Whether requests wait for the webhook, as for --audit-log-mode.
-    #[arg(long, value_name = "MODE", default_value = Mode::Batch.name(), value_parser = mode())]
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value = Mode::Batch.name(),
+        value_parser = named(Mode::ALL, Mode::name),
+    )]
     audit_webhook_mode: Mode,
     /// The first pause before a list of events is sent again.
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = positive)]
@@ -211,11 +217,4 @@ impl AuditFlags {
             api_version: version.to_owned(),
         }
     }
-}
-
-fn mode() -> impl TypedValueParser<Value = Mode> {
-    PossibleValuesParser::new(Mode::ALL.map(Mode::name)).map(|name| {
-        let mode = Mode::ALL.into_iter().find(|mode| mode.name() == name);
-        mode.expect("only names of modes are accepted")
-    })
 }

@@ -2,17 +2,14 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{
-    Args,
-    builder::{PossibleValuesParser, TypedValueParser},
-};
+use clap::Args;
 use orch_auth::{
     authorization::{AuthorizationConfig, Mode},
     authorization_file::{AUTHORIZED_TTL, UNAUTHORIZED_TTL},
     webhook::{Version, WebhookConfig},
 };
 
-use super::duration::positive;
+use super::{duration::positive, named::named};
 use crate::start_error::StartError;
 
 /// Flags about authorization.
@@ -25,7 +22,7 @@ pub struct AuthorizationFlags {
         long,
         value_name = "MODE[,MODE...]",
         value_delimiter = ',',
-        value_parser = mode(),
+        value_parser = named(Mode::ALL, Mode::name),
     )]
     authorization_mode: Vec<Mode>,
     /// The policies of the mode ABAC: one JSON object in each line.
@@ -38,7 +35,7 @@ pub struct AuthorizationFlags {
     #[arg(long, value_name = "FILE")]
     authorization_webhook_config_file: Option<PathBuf>,
     /// The version of the access reviews that the webhook is sent. v1beta1, unless it is given.
-    #[arg(long, value_name = "VERSION", value_parser = version())]
+    #[arg(long, value_name = "VERSION", value_parser = named(Version::ALL, Version::name))]
     authorization_webhook_version: Option<Version>,
     /// How long an answer of the webhook is kept that allows. 5m, unless it is given.
     #[arg(long, value_name = "DURATION", value_parser = positive)]
@@ -124,19 +121,4 @@ impl AuthorizationFlags {
             })),
         }
     }
-}
-
-fn mode() -> impl TypedValueParser<Value = Mode> {
-    PossibleValuesParser::new(Mode::ALL.map(Mode::name)).map(|name| {
-        let mode = Mode::ALL.into_iter().find(|mode| mode.name() == name);
-        mode.expect("only names of modes are accepted")
-    })
-}
-
-/// Parses the version of a review.
-pub fn version() -> impl TypedValueParser<Value = Version> {
-    PossibleValuesParser::new(Version::ALL.map(Version::name)).map(|name| {
-        let version = Version::ALL.into_iter().find(|version| version.name() == name);
-        version.expect("only names of versions are accepted")
-    })
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use clap::{Args, Command, FromArgMatches, ValueEnum};
+
+use crate::subcommand::{Read, Subcommand};
 
 /// What to do with the kinds of a server instead of serving.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,19 +71,7 @@ pub enum ObjectForm {
     Json,
 }
 
-/// How what a subcommand is to do is read.
-type Read = fn(&ArgMatches) -> Result<Work, clap::Error>;
-
-/// A name, what it does, its own arguments, and how they are read.
-struct Subcommand {
-    name: &'static str,
-    does: &'static str,
-    details: &'static str,
-    arguments: fn(Command) -> Command,
-    read: Read,
-}
-
-static SUBCOMMANDS: &[Subcommand] = &[
+static SUBCOMMANDS: &[Subcommand<Work>] = &[
     Subcommand {
         name: "import",
         does: "Creates the objects of a file of manifests (- for stdin)",
@@ -128,7 +118,7 @@ static SUBCOMMANDS: &[Subcommand] = &[
 
 /// These subcommands, made of commands that take the flags of a server.
 pub(super) fn commands(of_flags: &dyn Fn(&'static str) -> Command) -> Vec<Command> {
-    SUBCOMMANDS.iter().map(|subcommand| subcommand.command(of_flags)).collect()
+    SUBCOMMANDS.iter().map(|subcommand| subcommand.complete(of_flags(subcommand.name))).collect()
 }
 
 /// Their names.
@@ -137,17 +127,9 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The subcommand of a name, if it is one of these, and how what it is to do is read.
-pub(super) fn find(name: &str, of_flags: &dyn Fn(&'static str) -> Command) -> Option<(Command, Read)> {
+pub(super) fn find(name: &str, of_flags: &dyn Fn(&'static str) -> Command) -> Option<(Command, Read<Work>)> {
     let subcommand = SUBCOMMANDS.iter().find(|subcommand| subcommand.name == name)?;
-    Some((subcommand.command(of_flags), subcommand.read))
-}
-
-impl Subcommand {
-    fn command(&self, of_flags: &dyn Fn(&'static str) -> Command) -> Command {
-        let Subcommand { name, does, details, arguments, .. } = self;
-        // The texts last, because the description of the type of the arguments would take their place.
-        arguments(of_flags(name)).about(*does).long_about(format!("{does}: {details}"))
-    }
+    Some((subcommand.complete(of_flags(subcommand.name)), subcommand.read))
 }
 
 #[cfg(test)]

@@ -2,16 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{
-    Args,
-    builder::{PossibleValuesParser, TypedValueParser},
-};
+use clap::Args;
 use orch_auth::{
     jwt::algorithm::Algorithm,
     oidc::{flags::OidcConfig, url},
 };
 
-use crate::start_error::StartError;
+use crate::{named::named, start_error::StartError};
 
 /// Flags about an OpenID Connect provider.
 #[derive(Debug, Args)]
@@ -41,7 +38,12 @@ pub struct OidcFlags {
     #[arg(long, value_name = "FILE")]
     oidc_ca_file: Option<PathBuf>,
     /// Algorithms that signatures of tokens may have. RS256, unless it is given.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = algorithm())]
+    #[arg(
+        long,
+        value_name = "NAME,...",
+        value_delimiter = ',',
+        value_parser = named(Algorithm::all(), Algorithm::name),
+    )]
     oidc_signing_algs: Vec<Algorithm>,
     /// A claim that tokens must have, with its value. May be given several times.
     #[arg(long, value_name = "CLAIM=TEXT", value_delimiter = ',')]
@@ -121,10 +123,4 @@ fn required_claims(pairs: &[String]) -> Result<Vec<(String, String)>, StartError
         required.push((claim.to_owned(), value.to_owned()));
     }
     Ok(required)
-}
-
-fn algorithm() -> impl TypedValueParser<Value = Algorithm> {
-    let names: Vec<&str> = Algorithm::all().map(Algorithm::name).collect();
-    PossibleValuesParser::new(names)
-        .map(|name| Algorithm::of_name(&name).expect("only names of algorithms are accepted"))
 }

@@ -8,6 +8,8 @@ use orch_auth::authenticator::proxy::{ProxyConfig, ProxyHeaders};
 
 use crate::start_error::StartError;
 
+const UID_HEADERS: &str = "--requestheader-uid-headers";
+
 /// Flags about the proxy.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_field_names, reason = "the flags are named after the fields")]
@@ -42,33 +44,39 @@ impl ProxyFlags {
         let uid = self.requestheader_uid_headers;
         if !uid.is_empty() && !with_uid {
             let problem = "needs --feature-gates=RemoteRequestHeaderUID=true";
-            return Err(StartError::configuration("--requestheader-uid-headers", problem));
+            return Err(StartError::configuration(UID_HEADERS, problem));
         }
-        let [user, group, extra] = [
-            ("--requestheader-username-headers", self.requestheader_username_headers, "X-Remote-User"),
-            ("--requestheader-group-headers", self.requestheader_group_headers, "X-Remote-Group"),
-            (
-                "--requestheader-extra-headers-prefix",
-                self.requestheader_extra_headers_prefix,
-                "X-Remote-Extra-",
-            ),
-        ];
-        let uid_default = if with_uid { "X-Remote-Uid" } else { "" };
-        let uid = ("--requestheader-uid-headers", uid, uid_default);
+        let user = HeaderFlag {
+            flag: "--requestheader-username-headers",
+            names: self.requestheader_username_headers,
+            default: Some("X-Remote-User"),
+        };
+        let group = HeaderFlag {
+            flag: "--requestheader-group-headers",
+            names: self.requestheader_group_headers,
+            default: Some("X-Remote-Group"),
+        };
+        let extra = HeaderFlag {
+            flag: "--requestheader-extra-headers-prefix",
+            names: self.requestheader_extra_headers_prefix,
+            default: Some("X-Remote-Extra-"),
+        };
+        let default = with_uid.then_some("X-Remote-Uid");
+        let uid = HeaderFlag { flag: UID_HEADERS, names: uid, default };
         let Some(ca_file) = self.requestheader_client_ca_file else {
-            let given = [user, uid, group, extra].into_iter().find(|(_, given, _)| !given.is_empty());
+            let given = [user, uid, group, extra].into_iter().find(|header| !header.names.is_empty());
             let allowed = &self.requestheader_allowed_names;
             let allowed = (!allowed.is_empty()).then_some("--requestheader-allowed-names");
-            return match given.map(|(flag, ..)| flag).or(allowed) {
+            return match given.map(|header| header.flag).or(allowed) {
                 None => Ok(None),
                 Some(flag) => Err(StartError::configuration(flag, "needs --requestheader-client-ca-file")),
             };
         };
         let headers = ProxyHeaders {
-            user: headers(&user)?,
-            uid: headers(&uid)?,
-            group: headers(&group)?,
-            extra_prefixes: headers(&extra)?,
+            user: user.headers()?,
+            uid: uid.headers()?,
+            group: group.headers()?,
+            extra_prefixes: extra.headers()?,
         };
         for name in &self.requestheader_allowed_names {
             if name.trim().is_empty() {
@@ -79,15 +87,24 @@ impl ProxyFlags {
     }
 }
 
-/// A flag, its values, and its default; an empty one is none.
-type Named = (&'static str, Vec<String>, &'static str);
+/// A flag that names headers.
+struct HeaderFlag {
+    flag: &'static str,
+    names: Vec<String>,
+    default: Option<&'static str>,
+}
 
-/// The names of headers in lower case.
-fn headers((flag, given, default): &Named) -> Result<Vec<String>, StartError> {
-    let default = (given.is_empty() && !default.is_empty()).then_some(*default);
-    let lower_case = |name: &str| match HeaderName::from_bytes(name.as_bytes()) {
-        Ok(name) => Ok(name.as_str().to_owned()),
-        Err(_) => Err(StartError::configuration(flag, format_args!("{name:?} is not the name of a header"))),
-    };
-    given.iter().map(String::as_str).chain(default).map(lower_case).collect()
+impl HeaderFlag {
+    /// The names of headers in lower case.
+    fn headers(&self) -> Result<Vec<String>, StartError> {
+        let Self { flag, names, default } = self;
+        let default = default.filter(|_| names.is_empty());
+        let lower_case = |name: &str| match HeaderName::from_bytes(name.as_bytes()) {
+            Ok(name) => Ok(name.as_str().to_owned()),
+            Err(_) => {
+                Err(StartError::configuration(flag, format_args!("{name:?} is not the name of a header")))
+            }
+        };
+        names.iter().map(String::as_str).chain(default).map(lower_case).collect()
+    }
 }

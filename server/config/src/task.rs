@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-use crate::{etcd::EtcdAccess, flag_file};
+use crate::{etcd::EtcdAccess, flag_file, subcommand::Subcommand};
 
 /// What to do instead of serving.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,16 +108,7 @@ fn move_place(text: &str) -> Result<MovePlace, &'static str> {
     }
 }
 
-/// A name, what it does, its arguments, and how they are read.
-struct Subcommand {
-    name: &'static str,
-    does: &'static str,
-    details: &'static str,
-    arguments: fn(Command) -> Command,
-    read: fn(&ArgMatches) -> Result<Task, clap::Error>,
-}
-
-static SUBCOMMANDS: &[Subcommand] = &[
+static SUBCOMMANDS: &[Subcommand<Task>] = &[
     Subcommand {
         name: "check",
         does: "Checks the database",
@@ -214,20 +205,18 @@ pub(super) fn read(name: &str, matches: &ArgMatches) -> Result<Task, clap::Error
     (find(name).read)(matches)
 }
 
-fn find(name: &str) -> &'static Subcommand {
+fn find(name: &str) -> &'static Subcommand<Task> {
     let subcommand = SUBCOMMANDS.iter().find(|subcommand| subcommand.name == name);
     subcommand.expect("the parser accepts only subcommands that there are")
 }
 
-impl Subcommand {
+impl Subcommand<Task> {
     fn command(&self) -> Command {
-        let Self { name, does, details, arguments, .. } = self;
         let config = flag_file::flag(
             "The file with the flags of the server, in YAML. What concerns the command is taken of it; flags on \
              the command line count instead",
         );
-        // The texts last, because the description of the type of the arguments would take their place.
-        arguments(Command::new(*name)).arg(config).about(*does).long_about(format!("{does}: {details}"))
+        self.complete(Command::new(self.name)).arg(config)
     }
 }
 

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 use orch_auth::{authenticator::webhook_token::TokenWebhookConfig, webhook::Version};
 
-use super::{authorization::version, duration::positive};
+use super::{duration::positive, named::named};
 use crate::start_error::StartError;
 
 const FILE: &str = "--authentication-token-webhook-config-file";
@@ -21,7 +21,7 @@ pub struct TokenWebhookFlags {
     #[arg(long, value_name = "FILE")]
     authentication_token_webhook_config_file: Option<PathBuf>,
     /// The version of the token reviews that it is sent. v1beta1, unless it is given.
-    #[arg(long, value_name = "VERSION", value_parser = version())]
+    #[arg(long, value_name = "VERSION", value_parser = named(Version::ALL, Version::name))]
     authentication_token_webhook_version: Option<Version>,
     /// How long an answer of it is kept. 2m, unless it is given.
     #[arg(long, value_name = "DURATION", value_parser = positive)]

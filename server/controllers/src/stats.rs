@@ -45,10 +45,9 @@ pub struct Stats {
 /// How many of a series of times were how long.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Durations {
-    /// How many were at most as long as the bound of the same index in [`BOUNDS`].
-    pub at_most: [u64; BOUNDS.len()],
-    /// How many there were.
-    pub count: u64,
+    /// How many were at most as long as the bound of the same index in [`BOUNDS`], and longer than the one
+    /// before; the last are longer than all.
+    pub counts: [u64; BOUNDS.len() + 1],
     /// How long they were together.
     pub sum: Duration,
 }
@@ -182,7 +181,7 @@ impl Record {
             depth: self.depth.load(Relaxed),
             longest_wait: self.longest_wait(),
             failing: self.failing.load(Relaxed),
-            reconciles: work_time.count,
+            reconciles: work_time.counts.iter().sum(),
             retries: self.retries.load(Relaxed),
             panics: self.panics.load(Relaxed),
             restarts: self.restarts.load(Relaxed),
@@ -209,14 +208,8 @@ impl Histogram {
     }
 
     fn durations(&self) -> Durations {
-        let mut count = 0;
-        let mut next = |index: usize| {
-            count += self.buckets[index].load(Relaxed);
-            count
-        };
-        let at_most = array::from_fn(&mut next);
-        let count = next(BOUNDS.len());
-        Durations { at_most, count, sum: Duration::from_nanos(self.nanoseconds.load(Relaxed)) }
+        let counts = array::from_fn(|bucket| self.buckets[bucket].load(Relaxed));
+        Durations { counts, sum: Duration::from_nanos(self.nanoseconds.load(Relaxed)) }
     }
 }
 
@@ -231,7 +224,7 @@ mod tests {
             histogram.observe(Duration::from_millis(milliseconds));
         }
         let durations = histogram.durations();
-        assert_eq!(durations.at_most, [1, 2, 2, 3, 3, 3, 3, 3, 3]);
-        assert_eq!((durations.count, durations.sum), (4, Duration::from_millis(400_103)));
+        assert_eq!(durations.counts, [1, 1, 0, 1, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(durations.sum, Duration::from_millis(400_103));
     }
 }

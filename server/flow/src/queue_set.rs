@@ -190,7 +190,8 @@ impl<W> QueueSet<W> {
     }
 
     /// How many queues have requests.
-    pub fn active_queues(&self) -> usize {
+    #[cfg(test)]
+    fn active_queues(&self) -> usize {
         self.queues.len()
     }
 

@@ -54,16 +54,16 @@ pub enum Refused {
 
 /// Why a request is not authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stranger {
+pub enum Unauthenticated {
     /// Credentials are missing or wrong.
-    Wrong,
-    /// The credentials could not be judged.
-    Unjudged,
+    BadCredentials,
+    /// Whether the credentials are right could not be decided.
+    Undecided,
 }
 
-impl From<Stranger> for ApiError {
+impl From<Unauthenticated> for ApiError {
     /// The client is not told which.
-    fn from(_: Stranger) -> Self {
+    fn from(_: Unauthenticated) -> Self {
         ApiError::Unauthorized
     }
 }
@@ -111,10 +111,10 @@ impl AccessControl {
     pub async fn authenticate(
         &self,
         credentials: &Credentials<'_>,
-    ) -> std::result::Result<Authenticated, Stranger> {
+    ) -> std::result::Result<Authenticated, Unauthenticated> {
         self.authentication.load_full().authenticate(credentials).resolve().await.map_err(|error| {
             tracing::debug!(%error, "not authenticated");
-            if error.is_credential() { Stranger::Wrong } else { Stranger::Unjudged }
+            if error.is_credential() { Unauthenticated::BadCredentials } else { Unauthenticated::Undecided }
         })
     }
 

@@ -173,11 +173,18 @@ async fn measured(
         let audit_id = audit.id();
         tracer.answered(&trace, &Answered { head, connection, audit_id, response: &response, took: elapsed });
     }
-    if !is_watch && let Some(stages) = timeline.slow(elapsed) {
-        let (method, path, stages) = (&parts.method, parts.uri.path(), in_words(&stages));
-        tracing::info!(%method, path, code = response.status().as_u16(), ?elapsed, stages, "a slow request");
+    if !is_watch {
+        log_if_slow(head, &response, elapsed);
     }
     response
+}
+
+/// Says where the time of a request went that took long.
+fn log_if_slow(head: RequestHead<'_>, response: &Response, elapsed: Duration) {
+    if let Some(stages) = head.timeline.slow(elapsed) {
+        let (method, path, stages) = (&head.parts.method, head.parts.uri.path(), in_words(&stages));
+        tracing::info!(%method, path, code = response.status().as_u16(), ?elapsed, stages, "a slow request");
+    }
 }
 
 /// Counts an answer.

@@ -24,6 +24,7 @@ pub mod limits;
 pub mod metrics;
 mod open_watches;
 mod other_servers;
+mod proc_stat;
 pub mod request;
 pub mod response;
 pub mod routes;

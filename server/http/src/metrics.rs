@@ -32,7 +32,7 @@ mod decisions;
 mod encryption;
 mod events;
 mod fairness;
-mod families;
+pub mod families;
 mod filters;
 mod history;
 mod labels;

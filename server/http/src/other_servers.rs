@@ -15,7 +15,7 @@ use orch_registry::error::ApiError;
 use orch_storage::{Revision, Storage};
 
 use crate::{
-    access::{Refused, Stranger},
+    access::{Refused, Unauthenticated},
     app::App,
     request::RequestHead,
 };
@@ -27,10 +27,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// As [`AccessControl::authenticate`](crate::access::AccessControl::authenticate).
-pub async fn authenticate(app: &App, credentials: &Credentials<'_>) -> Result<Authenticated, Stranger> {
+pub async fn authenticate(
+    app: &App,
+    credentials: &Credentials<'_>,
+) -> Result<Authenticated, Unauthenticated> {
     let seen = Seen::now(app.core.storage());
     match app.access.authenticate(credentials).await {
-        Err(Stranger::Wrong) if Box::pin(seen.is_outdated()).await => {
+        Err(Unauthenticated::BadCredentials) if Box::pin(seen.is_outdated()).await => {
             app.access.authenticate(credentials).await
         }
         judged => judged,

@@ -23,7 +23,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use orch_machinery::{
     json::pretty::pretty,
-    media_type::{MediaTypes, Named, Syntax},
+    media_type::{MediaTypes, NamedMediaType, Syntax},
     table::IncludeObject,
 };
 use orch_meta::meta::v1::Status;
@@ -257,7 +257,7 @@ fn streamed_apart(style: Style<'_>, chunks: Chunks, long: &SlowList) -> Response
 }
 
 /// An answer that begins with these headers.
-fn whole(begun: Option<&HeaderMap>, media_type: Named, body: Body) -> Response {
+fn whole(begun: Option<&HeaderMap>, media_type: NamedMediaType, body: Body) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     if let Some(begun) = begun {
@@ -300,7 +300,12 @@ fn switching(style: Style<'_>, handshake: &Handshake, messages: Body) -> Respons
 ///
 /// # Errors
 /// 500 where it is not a JSON document of that type.
-pub fn document(media_type: Named, is_pretty: bool, json: Bytes, def: &'static TypeDef) -> Result<Response> {
+pub fn document(
+    media_type: NamedMediaType,
+    is_pretty: bool,
+    json: Bytes,
+    def: &'static TypeDef,
+) -> Result<Response> {
     let text = match media_type.syntax() {
         Syntax::Json if is_pretty => pretty(&json).into(),
         Syntax::Json => json,

@@ -232,11 +232,7 @@ async fn performed(
 ) -> Result<Response> {
     // Clients of a deprecated version are told in refusals too.
     if let Some(warning) = deprecation(target.resource) {
-        cx.warn(warning);
-        app.metrics.asked_for_deprecated(target.resource.def, target.subresource);
-        if let Some(record) = head.record {
-            audit::deprecated(record, target.resource.def);
-        }
+        warn_of_deprecation(app, cx, head, target, warning);
     }
     let representation = negotiate(app, &head, verb, target)?;
     let websocket = if verb == Verb::Watch { Handshake::read(head.parts, &app.browsers)? } else { None };
@@ -273,6 +269,20 @@ async fn performed(
         websocket: websocket.as_ref(),
     };
     respond(&app.core, target, style, answer, open)
+}
+
+fn warn_of_deprecation(
+    app: &App,
+    cx: &RequestContext<'_>,
+    head: RequestHead<'_>,
+    target: &Target<'_>,
+    warning: String,
+) {
+    cx.warn(warning);
+    app.metrics.asked_for_deprecated(target.resource.def, target.subresource);
+    if let Some(record) = head.record {
+        audit::deprecated(record, target.resource.def);
+    }
 }
 
 /// What clients of a deprecated version are told (KEP-1693).

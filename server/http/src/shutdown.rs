@@ -1,4 +1,4 @@
-//! The steps of a shutdown, from the wish to stop to the end of the last connection.
+//! The steps of a shutdown, from the request to stop to the end of the last connection.
 //!
 //! 1. The server is told to stop: `/readyz` fails at once, and everything else goes on for
 //!    `--shutdown-delay-duration`. Meanwhile load balancers lead clients elsewhere.

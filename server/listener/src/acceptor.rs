@@ -1,6 +1,7 @@
 //! Serves one accepted connection: TLS handshake, then HTTP in the version that the handshake agreed on.
 
 use std::{
+    io,
     net::SocketAddr,
     sync::{
         Arc,
@@ -18,7 +19,11 @@ use hyper::{
 };
 use hyper_util::server::graceful::GracefulConnection;
 use rustls::{ServerConfig, ServerConnection, pki_types::CertificateDer};
-use tokio::{net::TcpStream, sync::watch};
+use tokio::{
+    net::TcpStream,
+    sync::{Notify, watch},
+    time::{error::Elapsed, timeout},
+};
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::{
@@ -67,29 +72,13 @@ impl<P, H> Acceptor<P, H> {
         let Config { handshake_timeout, head_timeout, idle_timeout, stall_timeout, .. } = self.config;
         let mut stopping = self.stopping.clone();
         let tls = TlsAcceptor::from(self.tls.load_full());
-        let handshake =
-            tokio::time::timeout(handshake_timeout, handshake::handshake(&tls, stream, stall_timeout));
+        let handshake = timeout(handshake_timeout, handshake::handshake(&tls, stream, stall_timeout));
         let leave = place.leave();
-        let stream = tokio::select! {
-            () = drain::until_stopping(&mut stopping) => return,
-            () = leave.notified() => {
-                tracing::debug!(peer = %peer_address, "cut during its TLS handshake: others need the place");
-                return;
-            }
-            outcome = handshake => match outcome {
-                Ok(Ok(stream)) => stream,
-                Ok(Err(error)) => {
-                    self.failed_handshakes.fetch_add(1, Ordering::Relaxed);
-                    tracing::debug!(peer = %peer_address, %error, "TLS handshake failed");
-                    return;
-                }
-                Err(_) => {
-                    self.failed_handshakes.fetch_add(1, Ordering::Relaxed);
-                    tracing::debug!(peer = %peer_address, "TLS handshake took too long");
-                    return;
-                }
-            },
+        let outcome = tokio::select! {
+            () = unwanted(&mut stopping, &leave, peer_address) => return,
+            outcome = handshake => outcome,
         };
+        let Some(stream) = self.encrypted(outcome, peer_address) else { return };
         let session = stream.get_ref().1;
         let connection =
             Arc::new(Connection::new(peer_address, (self.make_peer)(peer_certificates(session)), leave));
@@ -97,13 +86,7 @@ impl<P, H> Acceptor<P, H> {
 
         // It is taken until whatever is spoken after HTTP has ended too.
         let place = Arc::new(place);
-        let (handler, seen, settled) = (self.handler.clone(), Arc::clone(&connection), Arc::clone(&place));
-        let answer = move |request| {
-            if seen.count_request() {
-                settled.settle();
-            }
-            handler(request, Arc::clone(&seen))
-        };
+        let answer = counting(self.handler.clone(), &connection, &place);
         // A client that names no protocol in the handshake speaks HTTP/1.1.
         let result = if speaks_http2 {
             let (http, mut streams) =
@@ -126,6 +109,49 @@ impl<P, H> Acceptor<P, H> {
             tracing::debug!(peer = %peer_address, %error, "connection ended with an error");
         }
         drop(place);
+    }
+
+    /// The stream of a handshake that succeeded; others are counted.
+    fn encrypted(
+        &self,
+        outcome: Result<io::Result<Encrypted>, Elapsed>,
+        peer_address: SocketAddr,
+    ) -> Option<Encrypted> {
+        match outcome {
+            Ok(Ok(stream)) => return Some(stream),
+            Ok(Err(error)) => tracing::debug!(peer = %peer_address, %error, "TLS handshake failed"),
+            Err(_) => tracing::debug!(peer = %peer_address, "TLS handshake took too long"),
+        }
+        self.failed_handshakes.fetch_add(1, Ordering::Relaxed);
+        None
+    }
+}
+
+/// Returns when a handshake is not to be finished any more.
+async fn unwanted(stopping: &mut watch::Receiver<bool>, leave: &Notify, peer_address: SocketAddr) {
+    tokio::select! {
+        () = drain::until_stopping(stopping) => {}
+        () = leave.notified() => {
+            tracing::debug!(peer = %peer_address, "cut during its TLS handshake: others need the place");
+        }
+    }
+}
+
+/// Answers requests with the handler. The first one settles the client.
+fn counting<P, H, F>(
+    handler: H,
+    connection: &Arc<Connection<P>>,
+    place: &Arc<Place>,
+) -> impl Fn(Request<Incoming>) -> F + use<P, H, F>
+where
+    H: Fn(Request<Incoming>, Arc<Connection<P>>) -> F,
+{
+    let (connection, place) = (Arc::clone(connection), Arc::clone(place));
+    move |request| {
+        if connection.count_request() {
+            place.settle();
+        }
+        handler(request, Arc::clone(&connection))
     }
 }
 

@@ -250,18 +250,18 @@ impl MediaType {
 
 /// A media type under one of its names.
 #[derive(Clone, Copy, Debug)]
-pub struct Named {
+pub struct NamedMediaType {
     /// The name, as clients write it.
     pub name: &'static str,
     /// What is meant.
     pub media_type: &'static MediaType,
 }
 
-impl Named {
+impl NamedMediaType {
     /// [`JSON`].
-    pub const JSON: Named = Named { name: JSON, media_type: &TABLE[0] };
+    pub const JSON: NamedMediaType = NamedMediaType { name: JSON, media_type: &TABLE[0] };
     /// YAML.
-    pub const YAML: Named = Named { name: YAML, media_type: &TABLE[1] };
+    pub const YAML: NamedMediaType = NamedMediaType { name: YAML, media_type: &TABLE[1] };
 
     /// How it is written.
     pub const fn syntax(self) -> Syntax {
@@ -287,35 +287,35 @@ impl Named {
 
     /// The same under the name that all answers have, where this is the name of watches.
     #[must_use]
-    pub fn of_any_answer(self) -> Named {
+    pub fn of_any_answer(self) -> NamedMediaType {
         match (self.media_type.name, self.own_stream()) {
-            (Name::Fixed(name), Some(_)) => Named { name, ..self },
+            (Name::Fixed(name), Some(_)) => NamedMediaType { name, ..self },
             _ => self,
         }
     }
 
     /// The same media type under the name that its watches have of their own.
-    pub fn own_stream(self) -> Option<Named> {
+    pub fn own_stream(self) -> Option<NamedMediaType> {
         match self.media_type.stream?.content_type {
-            StreamType::Own(name) => Some(Named { name, ..self }),
+            StreamType::Own(name) => Some(NamedMediaType { name, ..self }),
             _ => None,
         }
     }
 }
 
 /// A name means one media type only.
-impl PartialEq for Named {
+impl PartialEq for NamedMediaType {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for Named {}
+impl Eq for NamedMediaType {}
 
 /// The media types of a server, under all their names, in the order of [`TABLE`]. Made once, at start.
 #[derive(Debug)]
 pub struct MediaTypes {
-    all: Vec<Named>,
+    all: Vec<NamedMediaType>,
     patches: Vec<&'static PatchType>,
 }
 
@@ -330,11 +330,11 @@ impl MediaTypes {
         vocabularies: &[&Vocabulary],
         is_on: impl Fn(&FeatureGate) -> bool,
     ) -> Self {
-        let mut all: Vec<Named> = Vec::new();
+        let mut all: Vec<NamedMediaType> = Vec::new();
         for media_type in table.iter().filter(|row| row.feature_gate.is_none_or(&is_on)) {
             for name in vocabularies.iter().map(|vocabulary| media_type.name_in(vocabulary)) {
                 if all.iter().all(|known| known.name != name) {
-                    all.push(Named { name, media_type });
+                    all.push(NamedMediaType { name, media_type });
                 }
             }
         }
@@ -343,7 +343,7 @@ impl MediaTypes {
     }
 
     /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = Named> {
+    pub fn iter(&self) -> impl Iterator<Item = NamedMediaType> {
         self.all.iter().copied()
     }
 
@@ -358,7 +358,7 @@ impl MediaTypes {
     }
 
     /// All of them, protobuf under its name in one vocabulary only: for lists that are shown to clients.
-    pub fn in_vocabulary(&self, vocabulary: &Vocabulary) -> impl Iterator<Item = Named> {
+    pub fn in_vocabulary(&self, vocabulary: &Vocabulary) -> impl Iterator<Item = NamedMediaType> {
         self.iter().filter(|named| named.name == named.media_type.name_in(vocabulary))
     }
 

@@ -8,13 +8,13 @@
 
 use std::cmp::Reverse;
 
-use crate::media_type::Named;
+use crate::media_type::NamedMediaType;
 
 /// A representation that the server can make.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer<'o> {
     /// The media type, under the name that clients ask for it by.
-    pub media_type: Named,
+    pub media_type: NamedMediaType,
     /// Whether `stream=watch` may be asked for.
     pub streams: bool,
     /// The other forms of objects in this representation.
@@ -36,7 +36,7 @@ pub struct Form<'o> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Negotiated<'o> {
     /// The offer's media type.
-    pub media_type: Named,
+    pub media_type: NamedMediaType,
     /// The form that the client asks for, with the client's spelling of its group. None is the object itself.
     pub form: Option<AskedForm<'o>>,
     /// Whether the client asks for a watch with `stream=watch`.
@@ -164,10 +164,10 @@ mod tests {
     const GROUPS: &[&str] = &["meta.example.io", "meta.other.io"];
     const TABLE: Form<'_> = Form { kind: "Table", groups: GROUPS, versions: &["v1", "v1beta1"] };
     const PARTIAL: Form<'_> = Form { kind: "PartialObjectMetadata", groups: GROUPS, versions: &["v1"] };
-    const BINARY: Named = Named { name: "application/x-binary", ..Named::YAML };
+    const BINARY: NamedMediaType = NamedMediaType { name: "application/x-binary", ..NamedMediaType::YAML };
     const OFFERS: &[Offer<'_>] = &[
-        Offer { media_type: Named::JSON, streams: true, forms: &[TABLE, PARTIAL] },
-        Offer { media_type: Named::YAML, streams: false, forms: &[TABLE] },
+        Offer { media_type: NamedMediaType::JSON, streams: true, forms: &[TABLE, PARTIAL] },
+        Offer { media_type: NamedMediaType::YAML, streams: false, forms: &[TABLE] },
         Offer { media_type: BINARY, streams: true, forms: &[PARTIAL] },
     ];
 
@@ -214,7 +214,7 @@ mod tests {
         for (accept, expected) in cases {
             assert_eq!(answer(accept), expected, "{accept}");
         }
-        assert_eq!(negotiate(None, OFFERS).unwrap().media_type, Named::JSON);
+        assert_eq!(negotiate(None, OFFERS).unwrap().media_type, NamedMediaType::JSON);
         assert_eq!(negotiate(None, &[]), None);
         assert_eq!(negotiate(Some("*/*"), &[]), None);
     }

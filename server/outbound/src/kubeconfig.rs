@@ -24,16 +24,16 @@ struct File {
     #[serde(default, rename = "current-context")]
     current_context: String,
     #[serde(default)]
-    contexts: Vec<Named<Context>>,
+    contexts: Vec<Entry<Context>>,
     #[serde(default)]
-    clusters: Vec<Named<Cluster>>,
+    clusters: Vec<Entry<Cluster>>,
     #[serde(default)]
-    users: Vec<Named<User>>,
+    users: Vec<Entry<User>>,
 }
 
 /// An item of a list, with the field that its list gives a name to.
 #[derive(Deserialize)]
-struct Named<T> {
+struct Entry<T> {
     name: String,
     #[serde(alias = "context", alias = "cluster", alias = "user")]
     item: T,
@@ -154,7 +154,7 @@ fn chosen(mut file: File) -> Result<(Cluster, User), String> {
     Ok((cluster, user.ok_or_else(|| format!("there is no user {:?}", context.user))?))
 }
 
-fn take<T>(items: Vec<Named<T>>, name: &str) -> Option<T> {
+fn take<T>(items: Vec<Entry<T>>, name: &str) -> Option<T> {
     items.into_iter().find(|item| item.name == name).map(|item| item.item)
 }
 

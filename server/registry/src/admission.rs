@@ -203,9 +203,9 @@ impl AdmissionChain {
 mod tests {
     use super::*;
 
-    struct Named(&'static str, bool);
+    struct TestPlugin(&'static str, bool);
 
-    impl AdmissionPlugin for Named {
+    impl AdmissionPlugin for TestPlugin {
         fn name(&self) -> &'static str {
             self.0
         }
@@ -219,9 +219,9 @@ mod tests {
         let names = |names: &[&str]| names.iter().map(ToString::to_string).collect();
         let config = AdmissionConfig { enabled: names(enabled), disabled: names(disabled) };
         let plugins: Vec<Box<dyn AdmissionPlugin>> = vec![
-            Box::new(Named("First", true)),
-            Box::new(Named("Rare", false)),
-            Box::new(Named("Last", true)),
+            Box::new(TestPlugin("First", true)),
+            Box::new(TestPlugin("Rare", false)),
+            Box::new(TestPlugin("Last", true)),
         ];
         let chain = AdmissionChain::new(plugins, &config)?;
         Ok(chain.names().collect())

@@ -15,7 +15,7 @@ use crate::{
     options::{DeletionOptions, WriteOptions},
     read::{
         selection::Selection,
-        version::{Named, VersionMatch},
+        version::{RequestedVersion, VersionMatch},
     },
 };
 
@@ -87,7 +87,7 @@ pub struct GetRequest<'r> {
     /// The item.
     pub target: Target<'r>,
     /// The version that the client names.
-    pub version: Named,
+    pub version: RequestedVersion,
 }
 
 /// GET of a collection, or a part of it.
@@ -109,7 +109,7 @@ pub enum ListStart<'r> {
     /// At the first object.
     First {
         /// The version that the client names.
-        version: Named,
+        version: RequestedVersion,
         /// Which versions will do.
         version_match: Option<VersionMatch>,
     },
@@ -125,7 +125,7 @@ pub struct WatchRequest<'r> {
     /// Which of its objects.
     pub selection: Selection,
     /// The version that the client names.
-    pub version: Named,
+    pub version: RequestedVersion,
     /// Whether the objects that exist come first; where the client does not say, that depends on the version.
     pub initial_events: Option<bool>,
     /// Whether the client asks for bookmarks.

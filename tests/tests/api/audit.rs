@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use orch_auth::service_account::{Grant, Keys, Named, SigningKey, TokenConfig, TokenIssuer};
+use orch_auth::service_account::{BoundObject, Grant, Keys, SigningKey, TokenConfig, TokenIssuer};
 use orch_tests::{
     TestServer,
     client::Protocol,
@@ -566,7 +566,7 @@ async fn a_token_that_should_have_been_renewed_is_told() {
     let grant = Grant {
         id: Grant::new_id(),
         namespace: "default".to_owned(),
-        account: Named { name: "robot".to_owned(), uid },
+        account: BoundObject { name: "robot".to_owned(), uid },
         audiences: vec!["https://orch.default.svc".to_owned()],
         bound: None,
         node: None,

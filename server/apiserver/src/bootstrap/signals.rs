@@ -16,13 +16,13 @@ use tokio::{
 
 use crate::bootstrap::service_manager::{self, STOPPING};
 
-/// What comes so soon after the first signal is the same wish: a terminal tells all processes of a group, and
-/// a parent may pass its signal on.
-const SAME_WISH: Duration = Duration::from_millis(100);
+/// A signal that comes so soon after the first one repeats it: a terminal sends it to all processes of a
+/// group, and a parent may pass its own on.
+const REPEATED_SIGNAL: Duration = Duration::from_millis(100);
 
-/// What is wished of the server.
+/// What a signal, or the time, asks of the server.
 #[derive(Debug, PartialEq, Eq)]
-enum Wish {
+enum StopRequest {
     /// To finish its requests and stop, because of this signal.
     Stop(&'static str),
     /// To stop at once.
@@ -52,7 +52,7 @@ pub async fn run_until_told<F>(
 where
     F: Future<Output = Result<(), StartError>>,
 {
-    let (told, wishes) = mpsc::unbounded_channel();
+    let (told, requests) = mpsc::unbounded_channel();
     let (ready, is_ready) = oneshot::channel();
     let listen = move || {
         let outcome = listen(patience, &told, ready);
@@ -65,20 +65,20 @@ where
     if is_ready.await.is_err() {
         return Err(StartError::Runtime("cannot listen to signals; the log says why".to_owned()));
     }
-    run_until(run, wishes).await
+    run_until(run, requests).await
 }
 
-/// Listens to signals until there is nothing more to wish.
+/// Turns signals into stop requests, until the last one is sent.
 fn listen(
     patience: Duration,
-    told: &mpsc::UnboundedSender<Wish>,
+    told: &mpsc::UnboundedSender<StopRequest>,
     ready: oneshot::Sender<()>,
 ) -> io::Result<()> {
     runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
         let mut signals = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
         // Where nobody waits any more, the server has ended.
         let _ = ready.send(());
-        tell_wishes(async || next(&mut signals).await, patience, told).await;
+        send_stop_requests(async || next(&mut signals).await, patience, told).await;
         Ok(())
     })
 }
@@ -90,25 +90,25 @@ async fn next((terminate, interrupt): &mut (Signal, Signal)) -> &'static str {
     }
 }
 
-async fn tell_wishes(
+async fn send_stop_requests(
     mut next_signal: impl AsyncFnMut() -> &'static str,
     patience: Duration,
-    told: &mpsc::UnboundedSender<Wish>,
+    told: &mpsc::UnboundedSender<StopRequest>,
 ) {
     // The receiver is gone when the server has ended, and its process with it.
-    let _ = told.send(Wish::Stop(next_signal().await));
+    let _ = told.send(StopRequest::Stop(next_signal().await));
     let began = Instant::now();
-    while timeout_at(began + SAME_WISH, next_signal()).await.is_ok() {}
+    while timeout_at(began + REPEATED_SIGNAL, next_signal()).await.is_ok() {}
     let last = tokio::select! {
-        _ = next_signal() => Wish::StopNow,
-        () = sleep_until(began + patience) => Wish::Overdue,
+        _ = next_signal() => StopRequest::StopNow,
+        () = sleep_until(began + patience) => StopRequest::Overdue,
     };
     let _ = told.send(last);
 }
 
 async fn run_until<F>(
     run: impl FnOnce(watch::Receiver<bool>) -> F,
-    mut wishes: mpsc::UnboundedReceiver<Wish>,
+    mut requests: mpsc::UnboundedReceiver<StopRequest>,
 ) -> Result<(), StartError>
 where
     F: Future<Output = Result<(), StartError>>,
@@ -116,22 +116,22 @@ where
     let (stop, stopping) = watch::channel(false);
     let mut server = pin!(run(stopping));
     loop {
-        let wish = async {
-            match wishes.recv().await {
-                Some(wish) => wish,
+        let request = async {
+            match requests.recv().await {
+                Some(request) => request,
                 None => pending().await,
             }
         };
         tokio::select! {
             outcome = server.as_mut() => return outcome,
-            wish = wish => match wish {
-                Wish::Stop(signal) => {
+            request = request => match request {
+                StopRequest::Stop(signal) => {
                     tracing::info!(signal, "stopping; a second signal stops at once");
                     service_manager::tell(STOPPING);
                     stop.send_replace(true);
                 }
-                Wish::StopNow => return Err(StartError::Interrupted),
-                Wish::Overdue => return Err(StartError::Overdue),
+                StopRequest::StopNow => return Err(StartError::Interrupted),
+                StopRequest::Overdue => return Err(StartError::Overdue),
             }
         }
     }
@@ -143,22 +143,22 @@ mod tests {
 
     #[tokio::test]
     async fn the_first_signal_asks_and_the_second_does_not_wait() {
-        for (wishes, finishes, expected) in [
-            (vec![Wish::Stop("TEST")], true, Ok(())),
+        for (requests, finishes, expected) in [
+            (vec![StopRequest::Stop("TEST")], true, Ok(())),
             (
-                vec![Wish::Stop("TEST"), Wish::StopNow],
+                vec![StopRequest::Stop("TEST"), StopRequest::StopNow],
                 false,
                 Err("stopped by a second signal; requests that were not finished are cut off"),
             ),
             (
-                vec![Wish::Stop("TEST"), Wish::Overdue],
+                vec![StopRequest::Stop("TEST"), StopRequest::Overdue],
                 false,
                 Err("the shutdown took too long; requests that were not finished are cut off"),
             ),
         ] {
             let (sender, receiver) = mpsc::unbounded_channel();
-            for wish in wishes {
-                sender.send(wish).unwrap();
+            for request in requests {
+                sender.send(request).unwrap();
             }
             let server = async |mut stopping: watch::Receiver<bool>| {
                 stopping.wait_for(|stopping| *stopping).await.unwrap();
@@ -178,12 +178,12 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn signals_at_about_the_same_time_are_one_wish() {
+    async fn signals_at_about_the_same_time_are_one_request() {
         let patience = Duration::from_secs(20);
         for (at, last, after) in [
-            (vec![0, 99], Wish::Overdue, patience),
-            (vec![0, 50, 150], Wish::StopNow, Duration::from_millis(150)),
-            (vec![0], Wish::Overdue, patience),
+            (vec![0, 99], StopRequest::Overdue, patience),
+            (vec![0, 50, 150], StopRequest::StopNow, Duration::from_millis(150)),
+            (vec![0], StopRequest::Overdue, patience),
         ] {
             let (signals, mut come) = mpsc::unbounded_channel();
             let began = Instant::now();
@@ -194,10 +194,10 @@ mod tests {
                 }
                 pending::<()>().await;
             });
-            let (told, mut wishes) = mpsc::unbounded_channel();
-            tell_wishes(async || come.recv().await.unwrap(), patience, &told).await;
-            assert_eq!(wishes.recv().await, Some(Wish::Stop("TEST")));
-            assert_eq!(wishes.recv().await, Some(last));
+            let (told, mut requests) = mpsc::unbounded_channel();
+            send_stop_requests(async || come.recv().await.unwrap(), patience, &told).await;
+            assert_eq!(requests.recv().await, Some(StopRequest::Stop("TEST")));
+            assert_eq!(requests.recv().await, Some(last));
             assert_eq!(began.elapsed(), after);
         }
     }

@@ -1,18 +1,18 @@
 //! What controllers do, under the metric names of the reference's work queues.
 
 use orch_controllers::stats::{BOUNDS, Durations, Monitor, Stats};
+use orch_http::metrics::families::{Value, description, family, histogram, metric};
 use prometheus::{
-    Opts,
-    core::{Collector, Desc, Describer},
-    proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType},
+    core::{Collector, Desc},
+    proto::{MetricFamily, MetricType},
 };
 
-/// One metric: its name, its help text, and how its value is set from the statistics of a controller.
+/// One metric: its name, its help text, and its value for the statistics of a controller.
 struct Row {
     name: &'static str,
     help: &'static str,
     kind: MetricType,
-    set: fn(&Stats, &mut Metric),
+    value: fn(&Stats) -> Value,
 }
 
 const ROWS: &[Row] = &[
@@ -20,49 +20,49 @@ const ROWS: &[Row] = &[
         name: "workqueue_depth",
         help: "Keys that wait for a worker.",
         kind: MetricType::GAUGE,
-        set: |stats, metric| set_gauge(metric, stats.depth as f64),
+        value: |stats| Value::Number(stats.depth as f64),
     },
     Row {
         name: "workqueue_longest_wait_seconds",
         help: "Time that the first of the keys has waited for a worker that wait now.",
         kind: MetricType::GAUGE,
-        set: |stats, metric| set_gauge(metric, stats.longest_wait.as_secs_f64()),
+        value: |stats| Value::Number(stats.longest_wait.as_secs_f64()),
     },
     Row {
         name: "workqueue_failing",
         help: "Keys that failed the last time that they were worked on.",
         kind: MetricType::GAUGE,
-        set: |stats, metric| set_gauge(metric, stats.failing as f64),
+        value: |stats| Value::Number(stats.failing as f64),
     },
     Row {
         name: "workqueue_retries_total",
         help: "Times that the work at a key failed and is done again.",
         kind: MetricType::COUNTER,
-        set: |stats, metric| set_counter(metric, stats.retries),
+        value: |stats| Value::Number(stats.retries as f64),
     },
     Row {
         name: "workqueue_panics_total",
         help: "Times that the work at a key panicked.",
         kind: MetricType::COUNTER,
-        set: |stats, metric| set_counter(metric, stats.panics),
+        value: |stats| Value::Number(stats.panics as f64),
     },
     Row {
         name: "workqueue_restarts_total",
         help: "Times that the watching loop was started again.",
         kind: MetricType::COUNTER,
-        set: |stats, metric| set_counter(metric, stats.restarts),
+        value: |stats| Value::Number(stats.restarts as f64),
     },
     Row {
         name: "workqueue_queue_duration_seconds",
         help: "Time that keys wait for a worker.",
         kind: MetricType::HISTOGRAM,
-        set: |stats, metric| set_histogram(metric, &stats.queue_time),
+        value: |stats| times(&stats.queue_time),
     },
     Row {
         name: "workqueue_work_duration_seconds",
         help: "Time that the work at a key takes.",
         kind: MetricType::HISTOGRAM,
-        set: |stats, metric| set_histogram(metric, &stats.work_time),
+        value: |stats| times(&stats.work_time),
     },
 ];
 
@@ -74,10 +74,7 @@ pub(super) struct ControllerMetrics {
 
 impl ControllerMetrics {
     pub(super) fn new(monitor: Monitor) -> Self {
-        let describe = |row: &Row| {
-            let opts = Opts::new(row.name, row.help).variable_label("name");
-            opts.describe().expect("the descriptions are well-formed")
-        };
+        let describe = |row: &Row| description(row.name, row.help, &["name"]);
         ControllerMetrics { monitor, descriptions: ROWS.iter().map(describe).collect() }
     }
 }
@@ -89,50 +86,15 @@ impl Collector for ControllerMetrics {
 
     fn collect(&self) -> Vec<MetricFamily> {
         let stats = self.monitor.stats();
-        ROWS.iter().map(|row| family(row, &stats)).collect()
+        ROWS.iter().map(|row| measured(row, &stats)).collect()
     }
 }
 
-fn family(row: &Row, stats: &[Stats]) -> MetricFamily {
-    let metric = |stats: &Stats| {
-        let mut label = LabelPair::default();
-        label.set_name("name".to_owned());
-        label.set_value(stats.name.to_owned());
-        let mut metric = Metric::default();
-        metric.set_label(vec![label]);
-        (row.set)(stats, &mut metric);
-        metric
-    };
-    let mut family = MetricFamily::default();
-    family.set_name(row.name.to_owned());
-    family.set_help(row.help.to_owned());
-    family.set_field_type(row.kind);
-    family.set_metric(stats.iter().map(metric).collect());
-    family
+fn measured(row: &Row, stats: &[Stats]) -> MetricFamily {
+    let series = |stats: &Stats| metric(row.kind, &[("name", stats.name)], (row.value)(stats));
+    family(row.name, row.help, row.kind, stats.iter().map(series).collect())
 }
 
-fn set_gauge(metric: &mut Metric, value: f64) {
-    let mut gauge = Gauge::default();
-    gauge.set_value(value);
-    metric.set_gauge(gauge);
-}
-
-fn set_counter(metric: &mut Metric, value: u64) {
-    let mut counter = Counter::default();
-    counter.set_value(value as f64);
-    metric.set_counter(counter);
-}
-
-fn set_histogram(metric: &mut Metric, durations: &Durations) {
-    let bucket = |(bound, count): (&f64, &u64)| {
-        let mut bucket = Bucket::default();
-        bucket.set_upper_bound(*bound);
-        bucket.set_cumulative_count(*count);
-        bucket
-    };
-    let mut histogram = Histogram::default();
-    histogram.set_sample_count(durations.count);
-    histogram.set_sample_sum(durations.sum.as_secs_f64());
-    histogram.set_bucket(BOUNDS.iter().zip(&durations.at_most).map(bucket).collect());
-    metric.set_histogram(histogram);
+fn times(durations: &Durations) -> Value {
+    histogram(&BOUNDS, &durations.counts, durations.sum.as_secs_f64())
 }

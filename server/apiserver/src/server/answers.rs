@@ -60,17 +60,14 @@ impl Server {
         issuer: Option<IssuerDocuments>,
         address: SocketAddr,
     ) -> App {
-        let sharing = self.sharing(&core, &metrics);
+        let (sharing, identity_headers) = (self.sharing(&core, &metrics), self.identity_headers());
         let catalog = Arc::clone(core.catalog());
         let gates = core.gates().clone();
         let media_types = Arc::new(MediaTypes::new(orch_meta::VOCABULARIES, |gate| gates.is_on(gate)));
-        let of_issuer = issuer.iter().flat_map(|_| [issuer::CONFIGURATION, issuer::KEYS]);
-        let listed = documents::LISTED.iter().copied().chain(of_issuer).map(str::to_owned);
-        let listed = listed.chain(health.paths());
         let documents = Documents {
             discovery: Discovery::new(&catalog, &media_types, address.to_string()),
             openapi: OpenApi::new(Arc::clone(&catalog), Arc::clone(&media_types)),
-            root_paths: RootPaths::new(&catalog, listed),
+            root_paths: RootPaths::new(&catalog, listed(&health, issuer.as_ref())),
             health,
             issuer,
             metrics: metrics.clone(),
@@ -79,7 +76,6 @@ impl Server {
             version: Version::new(),
             core: Arc::clone(&core),
         };
-        let proxy = self.config.authentication.proxy.as_ref();
         App {
             core,
             access,
@@ -87,7 +83,7 @@ impl Server {
             tracer: None,
             operations: self.operations,
             documents: documents::router(documents, self.router),
-            identity_headers: IdentityHeaders::new(proxy.map(|proxy| &proxy.headers)),
+            identity_headers,
             media_types,
             meta_groups: catalog.meta_groups(),
             metrics,
@@ -106,6 +102,12 @@ impl Server {
         }
     }
 
+    /// The headers in which a proxy says who sends a request.
+    fn identity_headers(&self) -> IdentityHeaders {
+        let proxy = self.config.authentication.proxy.as_ref();
+        IdentityHeaders::new(proxy.map(|proxy| &proxy.headers))
+    }
+
     /// How the server is shared out among requests.
     fn sharing(&self, core: &Core, metrics: &Metrics) -> Sharing {
         let InFlightLimits { reading, mutating, is_fair } = self.config.in_flight;
@@ -117,4 +119,11 @@ impl Server {
         metrics.show_fairness(&fairness);
         Sharing::Fair(fairness)
     }
+}
+
+/// The paths of documents that `/` lists.
+fn listed<'a>(health: &'a Checks, issuer: Option<&'a IssuerDocuments>) -> impl Iterator<Item = String> + 'a {
+    let of_issuer = issuer.into_iter().flat_map(|_| [issuer::CONFIGURATION, issuer::KEYS]);
+    let documents = documents::LISTED.iter().copied().chain(of_issuer).map(str::to_owned);
+    documents.chain(health.paths())
 }

@@ -6,62 +6,50 @@
 use std::{net::SocketAddr, sync::Arc, time::SystemTime};
 
 use arc_swap::ArcSwap;
-use orch_audit::{auditor::Auditor, counters::Counters};
-use orch_auth::rbac::authorizer::Rbac;
+use orch_auth::authentication::{Authentication, Lasting};
 use orch_config::{Config, start_error::StartError};
 use orch_controllers::{
     product::{self, own_service::OwnService, token_secrets::Signer, trust::Trust},
-    replica::Replica,
     runner::Runner,
     selection,
 };
 use orch_encryption::encryption::Encryption;
-use orch_http::{app::App, metrics::Metrics, shutdown::Steps, traces::Tracer, watch_review};
-use orch_kinds::sources::{policies, standing};
+use orch_http::access::AccessControl;
+use orch_kinds::sources::policies;
 use orch_listener::{ListenError, Listener};
 use orch_registry::{
     admission::AdmissionChain, catalog::Catalog, continue_token::TokenKey, core::Core, objects::Objects,
     read::index::CatalogIndexer, stored::completed,
 };
 use orch_runtime::resource_def::ResourceDef;
-use orch_settings::followed_files::FollowedFiles;
 use orch_storage::{Indexer, Sealing, Storage, SystemClock};
 use rustls::ServerConfig;
 use tokio::sync::watch;
-use uuid::Uuid;
 
-use super::{Entrance, Server, first_objects, follower::Follower, left_behind, parts::Parts};
+use super::{
+    Entrance, Server, first_objects,
+    follower::Follower,
+    left_behind,
+    parts::Parts,
+    ready::{Callers, Ready, Records},
+};
 use crate::{
-    authenticators::{Asking, FollowedFile},
+    authenticators::Asking,
     authorizers,
     bootstrap::{self, InForce, Prepared, open_files, signals},
-    encryption::{self, FollowedKeys, SealShared},
-    measures::{self, Measured},
-    probes,
 };
 
-/// What is read from files before anything listens.
-struct FromFiles {
+/// What is read from files before anything listens: who makes a request, and who may do what.
+struct CallerFiles {
     authorizers: authorizers::Files,
     asking: Asking,
-    encryption: (Arc<Encryption>, FollowedFiles),
-    audit: Option<Auditor>,
-    audited: Arc<Counters>,
-    tracer: Option<Tracer>,
 }
 
-impl FromFiles {
+impl CallerFiles {
     fn read(config: &Config) -> Result<Self, StartError> {
-        let vocabulary = config.vocabulary;
-        let audited = Arc::new(Counters::default());
-        let tracer = config.observation.tracing_file.as_deref();
         Ok(Self {
-            authorizers: authorizers::Files::read(&config.authorization, vocabulary)?,
-            asking: Asking::read(&config.authentication, vocabulary)?,
-            encryption: encryption::read(&config.storage.encryption, vocabulary)?,
-            audit: bootstrap::start_audit(config, &audited)?,
-            audited,
-            tracer: tracer.map(|file| Tracer::of_file(file, vocabulary)).transpose()?,
+            authorizers: authorizers::Files::read(&config.authorization, config.vocabulary)?,
+            asking: Asking::read(&config.authentication, config.vocabulary)?,
         })
     }
 }
@@ -90,71 +78,30 @@ impl Server {
         let (stop, stopping) = watch::channel(false);
         self.check_tables()?;
         let mut admission = self.admission_chain()?;
-        let FromFiles { authorizers, asking, encryption, audit, audited, tracer } =
-            FromFiles::read(&self.config)?;
-        let (encryption, key_files) = encryption;
+        let CallerFiles { authorizers, asking } = CallerFiles::read(&self.config)?;
+        let records = Records::read(&self.config)?;
         let Asking { mut lasting, followed: issuers } = asking;
         let Opened { listener, address, own_service, controllers, prepared, trust, objects } =
-            Box::pin(self.open(entrance, &encryption)).await?;
+            Box::pin(self.open(entrance, &records.encryption)).await?;
         let Prepared { authentication, tokens, continue_key, tls, sources, site, .. } = prepared;
-        let (tls, storage) = (Arc::new(ArcSwap::new(tls)), objects.storage().clone());
+        let tls = Arc::new(ArcSwap::new(tls));
 
         // Those that call no other server come first.
         lasting.methods.splice(..0, self.authenticators_over_objects(&objects, &tokens));
-        let rbac = Arc::new(policies::rbac(&objects));
-        let modes = self.modes(authorizers, &objects, &rbac)?;
-        let access = self.access(authentication, &lasting, &modes);
-        admission.guard(orch_kinds::guard(rbac, Arc::clone(&access.authorization)));
+        let (access, modes) = self.decide(authorizers, authentication, &lasting, &objects, &mut admission)?;
         let issuer = self.issuer_documents(&tokens, address);
         self.add_product_operations(&access, Arc::clone(&tokens));
         let certificate_ends = sources.certificate_ends();
         let authentication = Arc::clone(&access.authentication);
         let in_force = InForce { authentication, lasting, tls: Arc::clone(&tls), trust };
         let sources = bootstrap::follow(sources, address, in_force, hangup, stopping.clone());
+        let sources = Follower::of("certificates and tokens", sources);
+        let callers = Callers { access, tokens, certificate_ends, modes, issuers, issuer, sources };
 
         let core = self.core(objects, admission, continue_key, &stopping);
-        left_behind::warn(&core);
-        first_objects::create(&core, &own_service).await?;
-        if let Entrance::Address = entrance {
-            Box::pin(bootstrap::seal_keys(&self.config, &(encryption.clone() as Arc<dyn Sealing>))).await?;
-        }
-
-        let metrics = measures::of_server(started, &core, controllers.monitor());
-        let measured = Measured {
-            storage: &self.config.storage,
-            lost_lines: self.lost_lines.as_ref(),
-            gates: core.gates().listed(&self.tables),
-            tokens,
-            authentication: Arc::clone(&access.authentication),
-            certificate_ends,
-            decisions: modes.decisions(),
-            encryption: Arc::clone(&encryption),
-            audited,
-            tracer: tracer.as_ref(),
-            listener: listener.as_ref(),
-        };
-        measured.show(&metrics, &storage);
-        core.measure(metrics.meter(&core));
-        let mut followers = self.follow_files(issuers, modes, &metrics, &stopping);
-        followers.extend(self.follow_keys(&encryption, key_files, &storage, &metrics, &stopping));
-        followers.push(Follower::of("certificates and tokens", sources));
-        encryption::warn_of_unknown(&encryption.keyring(), core.catalog());
-        let health = probes::checks(&self.config.serving, &storage, &told, &controllers.monitor());
-        let informers = health.register_hook("generic-apiserver-start-informers");
-        let lending = self.config.in_flight.is_fair.then(|| probes::of_fairness(&health));
-        let shutdown = Steps::of(&self.config.serving);
-        let standing = standing::standing(core.objects());
-        let app = self.app(core, access, metrics, health, issuer, address);
-        let app = Arc::new(App { audit, tracer, ..app });
-        if app.audit.is_some() {
-            let audit_log = bootstrap::follow_audit_log(Arc::clone(&app), hangup_of_log, stopping.clone());
-            followers.push(Follower::of("signals to open the audit log", audit_log));
-        }
-        let watches = watch_review::follow(Arc::clone(&app), standing, stopping);
-        followers.push(Follower::of("rights of open watches", watches));
-        let replica = storage.is_shared().then(|| replica(address));
-        let parts =
-            Parts { app, site, replica, controllers, followers, informers, lending, shutdown, told, stop };
+        Box::pin(self.write_first(entrance, &core, &own_service, &records.encryption)).await?;
+        let ready = Ready { started, core, callers, records, address, site, controllers };
+        let parts = self.answer(ready, listener.as_ref(), hangup_of_log, told, stop);
         Ok((parts, tls, listener))
     }
 
@@ -250,14 +197,21 @@ impl Server {
         Ok(Objects::new(catalog, storage))
     }
 
-    /// The configured authorizers.
-    fn modes(
-        &self,
+    /// Who makes a request, and who may do what, which plugins ask too.
+    fn decide(
+        &mut self,
         files: authorizers::Files,
+        authentication: Authentication,
+        lasting: &Lasting,
         objects: &Objects,
-        rbac: &Arc<Rbac>,
-    ) -> Result<authorizers::Modes, StartError> {
-        authorizers::Modes::new(&self.config.authorization, files, objects, rbac, self.shows_selectors())
+        admission: &mut AdmissionChain,
+    ) -> Result<(AccessControl, authorizers::Modes), StartError> {
+        let rbac = Arc::new(policies::rbac(objects));
+        let (config, shows_selectors) = (&self.config.authorization, self.shows_selectors());
+        let modes = authorizers::Modes::new(config, files, objects, &rbac, shows_selectors)?;
+        let access = self.access(authentication, lasting, &modes);
+        admission.guard(orch_kinds::guard(rbac, Arc::clone(&access.authorization)));
+        Ok((access, modes))
     }
 
     /// What performs requests for objects.
@@ -274,51 +228,21 @@ impl Server {
         Arc::new(core.with_min_watch_time(self.config.serving.min_request_timeout))
     }
 
-    /// Follows the file of keys of encryption, if there is one.
-    fn follow_keys(
+    /// Writes the objects that a server begins with, and its keys under the newest key of encryption.
+    async fn write_first(
         &self,
+        entrance: Entrance,
+        core: &Arc<Core>,
+        own_service: &OwnService,
         encryption: &Arc<Encryption>,
-        files: FollowedFiles,
-        storage: &Storage,
-        metrics: &Metrics,
-        stopping: &watch::Receiver<bool>,
-    ) -> Option<Follower> {
-        let (config, is_shared) = (self.config.clone(), storage.is_shared());
-        let seal_shared: SealShared = Box::new(move |sealing| {
-            let config = config.clone();
-            Box::pin(async move {
-                if is_shared { Box::pin(bootstrap::seal_keys(&config, &sealing)).await } else { Ok(()) }
-            })
-        });
-        let Config { storage: settings, vocabulary, .. } = &self.config;
-        let keys = FollowedKeys::of(&settings.encryption, files, vocabulary, encryption, seal_shared);
-        let follow = |keys: FollowedKeys| keys.follow(storage.clone(), metrics.clone(), stopping.clone());
-        keys.map(|keys| Follower::of("keys of encryption", follow(keys)))
+    ) -> Result<(), StartError> {
+        left_behind::warn(core);
+        first_objects::create(core, own_service).await?;
+        if let Entrance::Address = entrance {
+            Box::pin(bootstrap::seal_keys(&self.config, &(encryption.clone() as Arc<dyn Sealing>))).await?;
+        }
+        Ok(())
     }
-
-    /// Follows the files of issuers and of authorizers, if there are any.
-    fn follow_files(
-        &self,
-        issuers: Option<FollowedFile>,
-        modes: authorizers::Modes,
-        metrics: &Metrics,
-        stopping: &watch::Receiver<bool>,
-    ) -> Vec<Follower> {
-        let (vocabulary, authorizers) = (self.config.vocabulary, self.config.authorization.file.clone());
-        let issuers = issuers
-            .map(|file| Follower::of("issuers of tokens", file.follow(metrics.clone(), stopping.clone())));
-        let authorizers = authorizers.map(|file| {
-            let follow = authorizers::follow(file, vocabulary, modes, metrics.clone(), stopping.clone());
-            Follower::of("authorizers", follow)
-        });
-        issuers.into_iter().chain(authorizers).collect()
-    }
-}
-
-/// What a server over a shared store calls itself.
-fn replica(address: SocketAddr) -> Replica {
-    let host = bootstrap::host_name().unwrap_or_else(|| address.ip().to_string());
-    Replica::new(&host, &address.to_string(), &Uuid::new_v4().to_string())
 }
 
 fn cannot_listen(error: &ListenError) -> StartError {

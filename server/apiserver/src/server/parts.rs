@@ -81,18 +81,23 @@ impl Parts {
             tasks.abort_all();
         }
         while tasks.join_next().await.is_some() {}
-        if let Some(audit) = &app.audit {
-            audit.backends().flush(AUDIT_PATIENCE).await;
-        }
-        if let Some(tracer) = &app.tracer {
-            tracer.flush(TRACE_PATIENCE).await;
-        }
-        if let Some(why) = lost {
-            return Err(StartError::Runtime(format!("the server cannot go on: {why}")));
-        }
-        let closed = app.core.storage().shutdown().await;
-        // From here on another process can use the data directory.
-        drop(site);
-        closed.map_err(|error| StartError::Runtime(format!("cannot close the store: {error}")))
+        close(&app, site, lost).await
     }
+}
+
+/// Delivers what was recorded of requests, and closes the store, unless it is `lost`.
+async fn close(app: &App, site: Site, lost: Option<Arc<str>>) -> Result<(), StartError> {
+    if let Some(audit) = &app.audit {
+        audit.backends().flush(AUDIT_PATIENCE).await;
+    }
+    if let Some(tracer) = &app.tracer {
+        tracer.flush(TRACE_PATIENCE).await;
+    }
+    if let Some(why) = lost {
+        return Err(StartError::Runtime(format!("the server cannot go on: {why}")));
+    }
+    let closed = app.core.storage().shutdown().await;
+    // From here on another process can use the data directory.
+    drop(site);
+    closed.map_err(|error| StartError::Runtime(format!("cannot close the store: {error}")))
 }

@@ -19,7 +19,7 @@ use crate::{
     kept_answers::{self, KeptAnswers, Key},
     lookups::{LookupCounts, Lookups},
     service_account::{
-        Bond, Claims, Directory, Found, Keys, Kind, Named, PrivateClaims, SecretToken, TokenDigest,
+        Bond, BoundObject, Claims, Directory, Found, Keys, Kind, PrivateClaims, SecretToken, TokenDigest,
         TokenIssuer, groups, invalid, user_name,
     },
     user::UserInfo,
@@ -163,7 +163,7 @@ impl ServiceAccountAuthenticator {
         self.check(Kind::ServiceAccount, namespace, account, now)
     }
 
-    fn check(&self, kind: Kind, namespace: &str, named: &Named, now: i64) -> Result<(), AuthError> {
+    fn check(&self, kind: Kind, namespace: &str, named: &BoundObject, now: i64) -> Result<(), AuthError> {
         if self.find(kind, namespace, &named.name, now)?.uid != named.uid {
             return Err(invalid(format!("the {kind:?} is another one by now")));
         }
@@ -203,7 +203,7 @@ impl ServiceAccountAuthenticator {
             if claims.jti.is_empty() { String::new() } else { format!("JTI={}", claims.jti) },
         );
         for (kind, named) in [("pod", pod), ("node", node)] {
-            if let Some(Named { name, uid }) = named {
+            if let Some(BoundObject { name, uid }) = named {
                 add(&format!("{kind}-name"), name.clone());
                 add(&format!("{kind}-uid"), uid.clone());
             }

@@ -8,7 +8,10 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::{
     index::Index,
-    policy::{Binding, Change, Operator, PolicyName, PolicyRule, Requirement, Role, Selector, Subject},
+    policy::{
+        AggregationOperator, AggregationRequirement, Binding, Change, PolicyName, PolicyRule, Role, Selector,
+        Subject,
+    },
 };
 use crate::{
     authorizer::{Attributes, Decision, ResourceTarget, Target},
@@ -317,12 +320,12 @@ fn selector(random: &mut StdRng) -> Selector {
     let key = pick(random, &["team", "kind"]).to_owned();
     let values = vec![pick(random, &["x", "y", "z"]).to_owned()];
     let operator = match random.random_range(0..6) {
-        0 => Operator::NotIn(values),
-        1 => Operator::Exists,
-        2 => Operator::DoesNotExist,
-        _ => Operator::In(values),
+        0 => AggregationOperator::NotIn(values),
+        1 => AggregationOperator::Exists,
+        2 => AggregationOperator::DoesNotExist,
+        _ => AggregationOperator::In(values),
     };
-    Selector(vec![Requirement { key, operator }])
+    Selector(vec![AggregationRequirement { key, operator }])
 }
 
 fn subject(random: &mut StdRng) -> Subject {

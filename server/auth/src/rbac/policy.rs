@@ -37,22 +37,22 @@ pub struct Role {
     pub aggregation: Option<Vec<Selector>>,
 }
 
-/// A label selector: all requirements must match.
+/// The label selector of an aggregation: all requirements must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Selector(pub Vec<Requirement>);
+pub struct Selector(pub Vec<AggregationRequirement>);
 
 /// A requirement for one label.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Requirement {
+pub struct AggregationRequirement {
     /// The label.
     pub key: String,
     /// What is required.
-    pub operator: Operator,
+    pub operator: AggregationOperator,
 }
 
 /// What is required of a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Operator {
+pub enum AggregationOperator {
     /// It has one of these values.
     In(Vec<String>),
     /// It has none of these values, or is missing.
@@ -130,13 +130,13 @@ impl PolicyRule {
 impl Selector {
     /// Whether it selects an object with these labels.
     pub fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
-        self.0.iter().all(|Requirement { key, operator }| {
+        self.0.iter().all(|AggregationRequirement { key, operator }| {
             let value = labels.get(key);
             match operator {
-                Operator::In(values) => value.is_some_and(|value| values.contains(value)),
-                Operator::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
-                Operator::Exists => value.is_some(),
-                Operator::DoesNotExist => value.is_none(),
+                AggregationOperator::In(values) => value.is_some_and(|value| values.contains(value)),
+                AggregationOperator::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
+                AggregationOperator::Exists => value.is_some(),
+                AggregationOperator::DoesNotExist => value.is_none(),
             }
         })
     }

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use super::{Kind, user_name};
 
-/// An object that a token names.
+/// An object that a token is bound to: its account, and those beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Named {
+pub struct BoundObject {
     /// Its name.
     pub name: String,
     /// Its uid; empty if it is not known.
@@ -23,13 +23,13 @@ pub struct Grant {
     /// The namespace of the account.
     pub namespace: String,
     /// The account.
-    pub account: Named,
+    pub account: BoundObject,
     /// Who may accept the token.
     pub audiences: Vec<String>,
     /// The object that the token is bound to, besides the account.
-    pub bound: Option<(Kind, Named)>,
+    pub bound: Option<(Kind, BoundObject)>,
     /// The node of the pod that the token is bound to.
-    pub node: Option<Named>,
+    pub node: Option<BoundObject>,
     /// From when the token is valid.
     pub issued: i64,
     /// Until when it is valid.
@@ -89,13 +89,13 @@ pub(crate) struct Claims {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PrivateClaims {
     pub(crate) namespace: String,
-    pub(crate) serviceaccount: Named,
+    pub(crate) serviceaccount: BoundObject,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) pod: Option<Named>,
+    pub(crate) pod: Option<BoundObject>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) secret: Option<Named>,
+    pub(crate) secret: Option<BoundObject>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) node: Option<Named>,
+    pub(crate) node: Option<BoundObject>,
     #[serde(default, rename = "warnafter", skip_serializing_if = "Option::is_none")]
     pub(crate) warn_after: Option<i64>,
 }

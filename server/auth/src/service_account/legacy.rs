@@ -4,12 +4,12 @@
 use orch_runtime::vocabulary::Vocabulary;
 use serde_json::{Value, json};
 
-use super::{Claims, Named, user_name};
+use super::{BoundObject, Claims, user_name};
 
 /// What a token says that is kept in a secret.
 pub(crate) struct SecretToken {
     pub(crate) namespace: String,
-    pub(crate) account: Named,
+    pub(crate) account: BoundObject,
     /// The name of the secret.
     pub(crate) secret: String,
 }
@@ -32,7 +32,7 @@ impl Words {
         self.issuer == issuer
     }
 
-    pub(super) fn claims(&self, namespace: &str, account: &Named, secret: &str) -> Value {
+    pub(super) fn claims(&self, namespace: &str, account: &BoundObject, secret: &str) -> Value {
         json!({
             "iss": self.issuer,
             "sub": user_name(namespace, &account.name),
@@ -47,7 +47,7 @@ impl Words {
     pub(super) fn read(&self, claims: &Value) -> Option<(Claims, SecretToken)> {
         let text = |name: &str| claims.get(name)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
         let own = |name: &str| text(&self.name(name));
-        let account = Named { name: own("service-account.name")?, uid: own("service-account.uid")? };
+        let account = BoundObject { name: own("service-account.name")?, uid: own("service-account.uid")? };
         let token = SecretToken { namespace: own("namespace")?, account, secret: own("secret.name")? };
         let claims = Claims { aud: Vec::new(), exp: i64::MAX, nbf: 0, sub: text("sub")?, jti: String::new() };
         Some((claims, token))

@@ -12,7 +12,7 @@ use std::{
 
 use futures_util::future::BoxFuture;
 use orch_api::core::v1::{Secret, ServiceAccount};
-use orch_auth::service_account::{Named, TokenIssuer};
+use orch_auth::service_account::{BoundObject, TokenIssuer};
 use orch_kinds::token_secret::{AUTHORITY, AccountName, NAMESPACE, TOKEN, account_of, annotations};
 use orch_registry::{
     catalog::Catalog,
@@ -94,7 +94,7 @@ impl TokenSecrets {
     }
 
     /// The secret with what it lacks; `None` where it lacks nothing.
-    fn filled(&self, mut secret: Secret, account: &Named, cx: &Context) -> Result<Option<Secret>> {
+    fn filled(&self, mut secret: Secret, account: &BoundObject, cx: &Context) -> Result<Option<Secret>> {
         let before = (secret.data.clone(), secret.metadata.annotations.clone());
         let Secret { metadata, data, .. } = &mut secret;
         let lacks = |data: &BTreeMap<String, ByteString>, key: &str| {
@@ -160,11 +160,11 @@ impl AnyController for TokenSecrets {
 }
 
 /// The account that a secret names, if it is that one.
-fn account(cx: &Context, namespace: &str, named: &AccountName) -> Result<Option<Named>> {
+fn account(cx: &Context, namespace: &str, named: &AccountName) -> Result<Option<BoundObject>> {
     let found = cx.api::<ServiceAccount>()?.lookup(namespace, &named.name)?;
     let uid = found.map(|account| account.metadata.uid);
     let is_it = |uid: &String| named.uid.is_empty() || named.uid == *uid;
-    Ok(uid.filter(is_it).map(|uid| Named { name: named.name.clone(), uid }))
+    Ok(uid.filter(is_it).map(|uid| BoundObject { name: named.name.clone(), uid }))
 }
 
 /// Takes a secret out of the list of an account.

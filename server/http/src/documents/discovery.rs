@@ -12,7 +12,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use http::{HeaderValue, header, request::Parts, uri::Authority};
 use orch_machinery::{
-    media_type::{MediaTypes, Named, Syntax, without_parameters},
+    media_type::{MediaTypes, NamedMediaType, Syntax, without_parameters},
     negotiate::{Form, Offer, negotiate, negotiate_ranges},
 };
 use orch_meta::meta::v1::{API_GROUP_LIST_TYPE, API_GROUP_TYPE, API_RESOURCE_LIST_TYPE, API_VERSIONS_TYPE};
@@ -39,7 +39,7 @@ use aggregated::Aggregated;
 pub struct Discovery {
     /// By path.
     documents: HashMap<String, Document>,
-    media_types: Vec<Named>,
+    media_types: Vec<NamedMediaType>,
     /// Those that a refusal lists.
     listed: Vec<String>,
     /// What `/api` calls the server where the request does not say.
@@ -142,7 +142,7 @@ impl Discovery {
         let forms = [Form { kind: aggregated::KIND, groups: &groups, versions: &aggregated::VERSIONS }];
         let forms = if document.aggregated.is_some() { &forms[..] } else { &[] };
         // The newer form is made in JSON alone.
-        let offer = |media_type: &Named| {
+        let offer = |media_type: &NamedMediaType| {
             let forms = if media_type.syntax() == Syntax::Json { forms } else { &[] };
             Offer { media_type: *media_type, streams: false, forms }
         };

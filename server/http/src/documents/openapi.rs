@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use axum::{body::Body, response::Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts};
 use orch_machinery::{
-    media_type::{self, MediaTypes, Named},
+    media_type::{self, MediaTypes, NamedMediaType},
     negotiate::{Offer, negotiate_ranges},
 };
 use orch_registry::{catalog::Catalog, error::ApiError};
@@ -238,7 +238,11 @@ fn moved(address: &str) -> Response {
 fn accepted(request: &HeaderMap, others: &[&'static str]) -> Option<&'static str> {
     let accept = all_values(request, header::ACCEPT);
     let names = [media_type::JSON].into_iter().chain(others.iter().copied());
-    let offer = |name| Offer { media_type: Named { name, ..Named::JSON }, streams: false, forms: &[] };
+    let offer = |name| Offer {
+        media_type: NamedMediaType { name, ..NamedMediaType::JSON },
+        streams: false,
+        forms: &[],
+    };
     let offers: Vec<_> = names.map(offer).collect();
     negotiate_ranges(Some(&accept), &offers).map(|negotiated| negotiated.media_type.name)
 }

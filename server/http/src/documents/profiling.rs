@@ -4,9 +4,11 @@
 //! and traces are taken from outside, with `perf`: to take them inside needs signal handlers, and a crate
 //! whose size is not worth it.
 
-use std::{cmp::Reverse, fmt::Write as _, fs, path::Path};
+use std::{cmp::Reverse, fmt::Write as _, fs};
 
 use tokio::runtime::Handle;
+
+use crate::proc_stat::{Stat, seconds};
 
 /// Name below `/debug/pprof/`, description, function that writes it.
 type Profile = (&'static str, &'static str, fn() -> String);
@@ -17,9 +19,6 @@ const PROFILES: &[Profile] = &[
     ("heap", "the memory of the process", memory),
     ("threads", "the threads of the process, with their state and processor time", threads),
 ];
-
-/// Linux counts the time of threads in these, whatever the machine.
-const TICKS_PER_SECOND: f64 = 100.0;
 
 /// The list of profiles.
 pub fn index() -> String {
@@ -71,56 +70,12 @@ const UNKNOWN: &str = "not known on this system\n";
 
 fn threads() -> String {
     let Ok(tasks) = fs::read_dir("/proc/self/task") else { return UNKNOWN.to_owned() };
-    let mut threads: Vec<Thread> = tasks.flatten().filter_map(|task| Thread::read(&task.path())).collect();
+    let mut threads: Vec<Stat> = tasks.flatten().filter_map(|task| Stat::read(&task.path())).collect();
     threads.sort_by_key(|thread| Reverse(thread.ticks));
     let mut text = format!("{:<16} {:>5} {:>10} {:>10}\n", "name", "state", "user", "system");
-    for Thread { name, state, ticks } in threads {
-        let [user, system] = ticks.map(|ticks| ticks as f64 / TICKS_PER_SECOND);
+    for Stat { name, state, ticks } in threads {
+        let [user, system] = ticks.map(seconds);
         let _ = writeln!(text, "{name:<16} {state:>5} {user:>9.2}s {system:>9.2}s");
     }
     text
-}
-
-/// A thread, as `proc_pid_stat(5)` tells it.
-#[derive(Debug, PartialEq)]
-struct Thread {
-    name: String,
-    state: String,
-    /// Time in the program and in the system.
-    ticks: [u64; 2],
-}
-
-impl Thread {
-    fn read(task: &Path) -> Option<Self> {
-        // It may have ended meanwhile.
-        Thread::parse(&fs::read_to_string(task.join("stat")).ok()?)
-    }
-
-    fn parse(stat: &str) -> Option<Self> {
-        // The name may hold anything, also brackets.
-        let (head, rest) = stat.rsplit_once(") ")?;
-        let (_, name) = head.split_once('(')?;
-        let fields: Vec<&str> = rest.split(' ').collect();
-        let ticks = |index: usize| fields.get(index)?.parse().ok();
-        Some(Thread {
-            name: name.to_owned(),
-            state: (*fields.first()?).to_owned(),
-            ticks: [ticks(11)?, ticks(12)?],
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_thread_is_read_whatever_its_name() {
-        let stat = "7 (a) (b) S 1 7 7 0 -1 4194560 1 0 0 0 31 12 0 0 20 0 4 0 99 1 2 3\n";
-        let expected = Thread { name: "a) (b".to_owned(), state: "S".to_owned(), ticks: [31, 12] };
-        assert_eq!(Thread::parse(stat), Some(expected));
-        for stat in ["", "7 (a", "7 (a) S 1 2"] {
-            assert_eq!(Thread::parse(stat), None, "{stat}");
-        }
-    }
 }

@@ -19,7 +19,7 @@ use orch_runtime::resource_def::Verb;
 
 use super::browsers;
 use crate::{
-    access::{Refused, Stranger},
+    access::{Refused, Unauthenticated},
     app::App,
     audit::RequestAudit,
     documents::health,
@@ -58,15 +58,7 @@ pub(super) struct Passage<'r> {
 pub(super) async fn guarded(passage: Passage<'_>, audit: &RequestAudit<'_>) -> Response {
     let Passage { app, connection, head, .. } = passage;
     let parts = head.parts;
-    if let Err(error) = framing::check(parts) {
-        return refusal(error);
-    }
-    if app.draining.load(Ordering::Relaxed)
-        && let Some(refused) = shutdown::refusal(parts.uri.path(), connection)
-    {
-        return refused;
-    }
-    if let Some(answer) = browsers::permission(app, parts) {
+    if let Some(answer) = before_limits(app, connection, parts) {
         return answer;
     }
     let supply = supply(head);
@@ -99,9 +91,9 @@ pub(super) async fn guarded(passage: Passage<'_>, audit: &RequestAudit<'_>) -> R
             let head = RequestHead { record: audit.record(), ..head };
             as_wanted(Passage { head, ..passage }, &caller).await
         }
-        Err(stranger) => {
+        Err(unauthenticated) => {
             dismiss(app, connection, parts);
-            refusal(stranger.into())
+            refusal(unauthenticated.into())
         }
     };
     warning::warn(&mut response, hint.map(str::to_owned).as_slice());
@@ -113,20 +105,34 @@ pub(super) async fn guarded(passage: Passage<'_>, audit: &RequestAudit<'_>) -> R
     }
 }
 
+/// The answer to a request that concerns no caller: one that is framed wrong, comes too late, or is of a
+/// browser that asks what pages may do.
+fn before_limits(app: &App, connection: &Connection<Peer>, parts: &Parts) -> Option<Response> {
+    if let Err(error) = framing::check(parts) {
+        return Some(refusal(error));
+    }
+    if app.draining.load(Ordering::Relaxed)
+        && let Some(refused) = shutdown::refusal(parts.uri.path(), connection)
+    {
+        return Some(refused);
+    }
+    browsers::permission(app, parts)
+}
+
 /// Who sends the request.
 async fn authenticated(
     app: &App,
     head: RequestHead<'_>,
     credentials: &Credentials<'_>,
-) -> Result<Authenticated, Stranger> {
+) -> Result<Authenticated, Unauthenticated> {
     let authenticated = match head.parts.extensions.get() {
-        Some(websocket_token::Unreadable) => Err(Stranger::Wrong),
+        Some(websocket_token::Unreadable) => Err(Unauthenticated::BadCredentials),
         None => other_servers::authenticate(app, credentials).await,
     };
     let outcome = match &authenticated {
         Ok(_) => Authentication::Success,
-        Err(Stranger::Wrong) => Authentication::Failure,
-        Err(Stranger::Unjudged) => Authentication::Error,
+        Err(Unauthenticated::BadCredentials) => Authentication::Failure,
+        Err(Unauthenticated::Undecided) => Authentication::Error,
     };
     let known = head.timeline.end(Stage::Authentication);
     app.metrics.authenticated(outcome, known - head.timeline.started());

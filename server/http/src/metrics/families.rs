@@ -7,19 +7,21 @@ use prometheus::{
 };
 
 /// A value of a series.
-pub(super) enum Value {
+pub enum Value {
+    /// That of a counter or a gauge.
     Number(f64),
+    /// That of a histogram; see [`histogram`].
     Histogram(Histogram),
 }
 
 /// What a metric is, for the registry.
-pub(super) fn description(name: &str, help: &str, labels: &[&str]) -> Desc {
+pub fn description(name: &str, help: &str, labels: &[&str]) -> Desc {
     let opts = labels.iter().fold(Opts::new(name, help), |opts, label| opts.variable_label(*label));
     opts.describe().expect("the descriptions are well-formed")
 }
 
 /// A metric with its series.
-pub(super) fn family(name: &str, help: &str, kind: MetricType, metrics: Vec<Metric>) -> MetricFamily {
+pub fn family(name: &str, help: &str, kind: MetricType, metrics: Vec<Metric>) -> MetricFamily {
     let mut family = MetricFamily::default();
     family.set_name(name.to_owned());
     family.set_help(help.to_owned());
@@ -29,7 +31,7 @@ pub(super) fn family(name: &str, help: &str, kind: MetricType, metrics: Vec<Metr
 }
 
 /// One series.
-pub(super) fn metric(kind: MetricType, labels: &[(&str, &str)], value: Value) -> Metric {
+pub fn metric(kind: MetricType, labels: &[(&str, &str)], value: Value) -> Metric {
     let label = |(name, value): &(&str, &str)| {
         let mut label = LabelPair::default();
         label.set_name((*name).to_owned());
@@ -55,7 +57,7 @@ pub(super) fn metric(kind: MetricType, labels: &[(&str, &str)], value: Value) ->
 }
 
 /// How many values are between a bound and the one before; what is left over is above all of them.
-pub(super) fn histogram(bounds: &[f64], counts: &[u64], sum: f64) -> Value {
+pub fn histogram(bounds: &[f64], counts: &[u64], sum: f64) -> Value {
     let mut below = 0;
     let bucket = |(bound, count): (&f64, &u64)| {
         below += count;

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -11,8 +12,7 @@ use prometheus::{
     proto::MetricFamily,
 };
 
-/// Ticks of processor time in a second, as `/proc` counts them on every architecture.
-const TICKS: f64 = 100.0;
+use crate::proc_stat::{Stat, seconds};
 
 /// The value of a gauge now; `None` if it cannot be read.
 type Read = fn() -> Option<f64>;
@@ -91,13 +91,10 @@ fn limit(name: &str) -> Option<f64> {
     if soft == "unlimited" { Some(u64::MAX as f64) } else { soft.parse().ok() }
 }
 
-/// In user mode and in the kernel: the 14th and 15th field of `/proc/self/stat`, of which the second may have
-/// spaces in its parentheses.
+/// In user mode and in the kernel.
 fn processor_seconds() -> Option<f64> {
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let mut ticks = || fields.next()?.parse::<f64>().ok();
-    Some((ticks()? + ticks()?) / TICKS)
+    let [user, system] = Stat::read(Path::new("/proc/self"))?.ticks;
+    Some(seconds(user + system))
 }
 
 #[cfg(test)]

@@ -231,20 +231,31 @@ fn resolve<'r>(
             Route::Resource(verb, target)
         }
         _ => {
-            let below_item = subresource.is_some();
-            let is_here = |verb: Verb| match verb {
-                Verb::List => !item || watch_prefix,
-                _ if watch_prefix => false,
-                Verb::Watch => !item,
-                Verb::DeleteCollection => !item && !all_namespaces,
-                Verb::Create => (!item || below_item) && !all_namespaces,
-                Verb::Get | Verb::Update | Verb::Patch | Verb::Delete => item,
-            };
-            let here: Vec<Verb> = verbs.iter().copied().filter(|verb| is_here(*verb)).collect();
+            let here = verbs_here(verbs, &path, subresource.is_some(), all_namespaces, watch_prefix);
             // A path without any verb does not exist.
             Route::Refused(if here.is_empty() { ApiError::UnknownResource } else { not_allowed(&here) })
         }
     }
+}
+
+/// Those of the verbs that an existing path has.
+fn verbs_here(
+    verbs: &[Verb],
+    path: &PathParts<'_>,
+    below_item: bool,
+    all_namespaces: bool,
+    watch_prefix: bool,
+) -> Vec<Verb> {
+    let item = !path.name.is_empty();
+    let is_here = |verb: Verb| match verb {
+        Verb::List => !item || watch_prefix,
+        _ if watch_prefix => false,
+        Verb::Watch => !item,
+        Verb::DeleteCollection => !item && !all_namespaces,
+        Verb::Create => (!item || below_item) && !all_namespaces,
+        Verb::Get | Verb::Update | Verb::Patch | Verb::Delete => item,
+    };
+    verbs.iter().copied().filter(|verb| is_here(*verb)).collect()
 }
 
 /// 405 for a path that has these verbs.

@@ -8,7 +8,7 @@ use orch_registry::{
     error::{ApiError, Result},
     read::{
         selection::Selection,
-        version::{self, Named, VersionMatch},
+        version::{self, RequestedVersion, VersionMatch},
     },
     request::{ListRequest, ListStart, Target, WatchRequest},
 };
@@ -26,8 +26,8 @@ const WHEN_CONTINUED: &str = "resourceVersionMatch is forbidden when continue is
 ///
 /// # Errors
 /// 400 where it is not a number.
-pub fn version(query: &Query) -> Result<Named> {
-    Named::parse(query.text("resourceVersion"))
+pub fn version(query: &Query) -> Result<RequestedVersion> {
+    RequestedVersion::parse(query.text("resourceVersion"))
 }
 
 /// A list, or a page of one.
@@ -84,9 +84,9 @@ fn selection(query: &Query, named: &str) -> Result<Selection> {
 }
 
 /// The version that a watch starts after. The error names the resource, not the kind.
-fn start_version(query: &Query, target: &Target<'_>) -> Result<Named> {
+fn start_version(query: &Query, target: &Target<'_>) -> Result<RequestedVersion> {
     let text = query.text("resourceVersion");
-    Named::parse(text).map_err(|_| {
+    RequestedVersion::parse(text).map_err(|_| {
         let mut violations = Validation::new(target.resource.vocabulary);
         let path = Path::ROOT.field("resourceVersion");
         violations.push(FieldError::invalid(&path, text, &version::fault_of(text)));

@@ -22,7 +22,7 @@ pub struct Unreadable;
 
 /// What the protocols of a request say.
 #[derive(Debug, PartialEq, Eq)]
-enum Named {
+enum TokenInProtocols {
     Nothing,
     /// The token, and the other protocols.
     Token(Vec<u8>, String),
@@ -37,15 +37,17 @@ pub fn take(parts: &mut Parts, vocabulary: &Vocabulary) {
     }
     let prefix = format!("{TOKEN}{}.", vocabulary.group_suffix);
     match named(&parts.headers, &prefix) {
-        Named::Nothing => {}
-        Named::Token(token, others) => match bearer(&token).zip(HeaderValue::from_str(&others).ok()) {
-            Some((authorization, others)) => {
-                parts.headers.insert(AUTHORIZATION, authorization);
-                parts.headers.insert(SEC_WEBSOCKET_PROTOCOL, others);
+        TokenInProtocols::Nothing => {}
+        TokenInProtocols::Token(token, others) => {
+            match bearer(&token).zip(HeaderValue::from_str(&others).ok()) {
+                Some((authorization, others)) => {
+                    parts.headers.insert(AUTHORIZATION, authorization);
+                    parts.headers.insert(SEC_WEBSOCKET_PROTOCOL, others);
+                }
+                None => drop(parts.extensions.insert(Unreadable)),
             }
-            None => drop(parts.extensions.insert(Unreadable)),
-        },
-        Named::Unreadable => drop(parts.extensions.insert(Unreadable)),
+        }
+        TokenInProtocols::Unreadable => drop(parts.extensions.insert(Unreadable)),
     }
 }
 
@@ -54,7 +56,7 @@ fn has_bearer(headers: &HeaderMap) -> bool {
     matches!(authorization, Some(Bearer::Token(_)))
 }
 
-fn named(headers: &HeaderMap, prefix: &str) -> Named {
+fn named(headers: &HeaderMap, prefix: &str) -> TokenInProtocols {
     let (mut token, mut others) = (None, Vec::new());
     for protocol in items(headers, &SEC_WEBSOCKET_PROTOCOL) {
         let Some(encoded) = protocol.strip_prefix(prefix) else {
@@ -62,16 +64,16 @@ fn named(headers: &HeaderMap, prefix: &str) -> Named {
             continue;
         };
         let decoded = BASE64_URL_SAFE_NO_PAD.decode(encoded);
-        let Ok(decoded) = decoded else { return Named::Unreadable };
+        let Ok(decoded) = decoded else { return TokenInProtocols::Unreadable };
         if token.replace(decoded).is_some() {
-            return Named::Unreadable;
+            return TokenInProtocols::Unreadable;
         }
     }
     match token.filter(|token| !token.is_empty()) {
-        None => Named::Nothing,
+        None => TokenInProtocols::Nothing,
         // The answer to a handshake names a protocol, and that must not be the token.
-        Some(_) if others.is_empty() => Named::Unreadable,
-        Some(token) => Named::Token(token, others.join(", ")),
+        Some(_) if others.is_empty() => TokenInProtocols::Unreadable,
+        Some(token) => TokenInProtocols::Token(token, others.join(", ")),
     }
 }
 
@@ -89,7 +91,7 @@ fn bearer(token: &[u8]) -> Option<HeaderValue> {
 mod tests {
     use super::*;
 
-    fn shown(protocols: &[&str]) -> Named {
+    fn shown(protocols: &[&str]) -> TokenInProtocols {
         let mut headers = HeaderMap::new();
         for protocol in protocols {
             headers.append(SEC_WEBSOCKET_PROTOCOL, protocol.parse().unwrap());
@@ -99,23 +101,23 @@ mod tests {
 
     #[test]
     fn one_protocol_is_the_token() {
-        let token = |others: &str| Named::Token(b"tok-bob".to_vec(), others.to_owned());
+        let token = |others: &str| TokenInProtocols::Token(b"tok-bob".to_vec(), others.to_owned());
         for (protocols, expected) in [
-            (&[][..], Named::Nothing),
-            (&["v1, v2"], Named::Nothing),
+            (&[][..], TokenInProtocols::Nothing),
+            (&["v1, v2"], TokenInProtocols::Nothing),
             (&["base64url.bearer.authorization.example.io.dG9rLWJvYg, v1"], token("v1")),
             (&["v1", "base64url.bearer.authorization.example.io.dG9rLWJvYg,v2"], token("v1, v2")),
-            (&["base64url.bearer.authorization.other.io.dG9rLWJvYg, v1"], Named::Nothing),
-            (&["base64url.bearer.authorization.example.io., v1"], Named::Nothing),
-            (&["base64url.bearer.authorization.example.io.dG9rLWJvYg"], Named::Unreadable),
-            (&["base64url.bearer.authorization.example.io.dG9rLWJvYg==, v1"], Named::Unreadable),
-            (&["base64url.bearer.authorization.example.io.?, v1"], Named::Unreadable),
+            (&["base64url.bearer.authorization.other.io.dG9rLWJvYg, v1"], TokenInProtocols::Nothing),
+            (&["base64url.bearer.authorization.example.io., v1"], TokenInProtocols::Nothing),
+            (&["base64url.bearer.authorization.example.io.dG9rLWJvYg"], TokenInProtocols::Unreadable),
+            (&["base64url.bearer.authorization.example.io.dG9rLWJvYg==, v1"], TokenInProtocols::Unreadable),
+            (&["base64url.bearer.authorization.example.io.?, v1"], TokenInProtocols::Unreadable),
             (
                 &[
                     "base64url.bearer.authorization.example.io.YQ, v1",
                     "base64url.bearer.authorization.example.io.YQ",
                 ],
-                Named::Unreadable,
+                TokenInProtocols::Unreadable,
             ),
         ] {
             assert_eq!(shown(protocols), expected, "{protocols:?}");

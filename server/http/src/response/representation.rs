@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName, header};
 use orch_machinery::{
-    media_type::{JSON, MediaTypes, Named, Syntax, without_parameters},
+    media_type::{JSON, MediaTypes, NamedMediaType, Syntax, without_parameters},
     negotiate::{self, Negotiated, Offer},
     table::IncludeObject,
 };
@@ -25,7 +25,7 @@ pub struct Representation {
     /// What is written.
     pub form: Form,
     /// In which media type.
-    pub media_type: Named,
+    pub media_type: NamedMediaType,
     /// Whether it is indented; YAML always is.
     pub pretty: bool,
     /// Whether it may be compressed.
@@ -71,7 +71,7 @@ impl Representation {
             compresses && !is_respelled && matches!(verb, Verb::Get | Verb::List) && accepts_gzip(headers);
         let pretty = |asked| wants_pretty(headers, head.query, asked);
         if is_for_any_program(&accept) {
-            let (form, media_type) = (Form::Plain, Named::JSON);
+            let (form, media_type) = (Form::Plain, NamedMediaType::JSON);
             return Ok(Representation { form, media_type, pretty: pretty(None), gzip });
         }
         let groups: Vec<&str> = meta_groups.iter().map(String::as_str).collect();
@@ -79,13 +79,13 @@ impl Representation {
         let forms: Vec<_> = forms_of(verb).iter().copied().map(form).collect();
         let offered = Offered { media_types, is_respelled, verb, target };
         let has_rows = offered.has_rows(head.query);
-        let offer = |media_type: Named| {
+        let offer = |media_type: NamedMediaType| {
             let forms = if has_rows && media_type.media_type.has_tables { &forms[..] } else { &forms[1..] };
             Offer { media_type, streams: media_type.media_type.stream.is_some(), forms }
         };
         let mut offers: Vec<_> = offered.made().map(offer).collect();
         if verb == Verb::Watch {
-            offers.extend(offered.made().filter_map(Named::own_stream).map(offer));
+            offers.extend(offered.made().filter_map(NamedMediaType::own_stream).map(offer));
         }
         let negotiated = negotiate::negotiate(Some(&accept), &offers);
         let negotiated = negotiated.ok_or_else(|| offered.refusal(&accept, form))?;
@@ -106,9 +106,9 @@ impl Representation {
     /// JSON if the client takes that too, because only JSON text is put into another spelling.
     pub fn for_other_spelling(mut self, headers: &HeaderMap) -> Self {
         let plain: Vec<String> = all_values(headers, header::ACCEPT).split(',').map(without_form).collect();
-        let offer = Offer { media_type: Named::JSON, streams: false, forms: &[] };
+        let offer = Offer { media_type: NamedMediaType::JSON, streams: false, forms: &[] };
         if negotiate::negotiate(Some(&plain.join(",")), &[offer]).is_some() {
-            self.media_type = Named::JSON;
+            self.media_type = NamedMediaType::JSON;
         }
         self
     }
@@ -135,7 +135,7 @@ struct Offered<'a> {
 
 impl Offered<'_> {
     /// Those that go with the kind.
-    fn known(&self) -> impl Iterator<Item = Named> {
+    fn known(&self) -> impl Iterator<Item = NamedMediaType> {
         self.media_types.iter().filter(|named| {
             let row = named.media_type;
             // Only JSON text is put into another spelling.
@@ -144,7 +144,7 @@ impl Offered<'_> {
     }
 
     /// Those that go with the verb too.
-    fn made(&self) -> impl Iterator<Item = Named> {
+    fn made(&self) -> impl Iterator<Item = NamedMediaType> {
         let is_watch = self.verb == Verb::Watch;
         self.known().filter(move |named| !is_watch || named.media_type.stream.is_some())
     }
@@ -175,17 +175,21 @@ impl Offered<'_> {
 
 /// The media type of a Status, and whether it is indented. A Status has one form, so clauses that ask for
 /// another one do not count; a client that accepts nothing else gets JSON.
-pub fn negotiate_status(media_types: &MediaTypes, headers: &HeaderMap, query: &Query) -> (Named, bool) {
+pub fn negotiate_status(
+    media_types: &MediaTypes,
+    headers: &HeaderMap,
+    query: &Query,
+) -> (NamedMediaType, bool) {
     let accept = all_values(headers, header::ACCEPT);
     let accepted = || {
-        let streams = |named: Named| named.media_type.stream.is_some();
+        let streams = |named: NamedMediaType| named.media_type.stream.is_some();
         let offer = |media_type| Offer { media_type, streams: streams(media_type), forms: &[] };
         let offers: Vec<_> = media_types.iter().map(offer).collect();
         let negotiated = negotiate::negotiate(Some(&accept), &offers)?;
         Some((negotiated.media_type, negotiated.pretty))
     };
     let chosen = if is_for_any_program(&accept) { None } else { accepted() };
-    let (media_type, pretty) = chosen.unwrap_or((Named::JSON, None));
+    let (media_type, pretty) = chosen.unwrap_or((NamedMediaType::JSON, None));
     (media_type, wants_pretty(headers, query, pretty))
 }
 
@@ -202,7 +206,7 @@ fn without_form(clause: &str) -> String {
 
 /// 406 with details where `Accept` names no known media type, and without where a known one is not offered in
 /// the form that is asked for. The reference answers these two cases differently.
-fn not_acceptable(accept: &str, known: &[Named], verb: Verb, target: &Target<'_>) -> ApiError {
+fn not_acceptable(accept: &str, known: &[NamedMediaType], verb: Verb, target: &Target<'_>) -> ApiError {
     let vocabulary = target.resource.vocabulary;
     // Of the names of one media type, only that of the vocabulary is listed.
     let own = || known.iter().filter(move |named| named.name == named.media_type.name_in(vocabulary));

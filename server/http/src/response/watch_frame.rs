@@ -11,7 +11,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use bytes::Bytes;
 use orch_machinery::{
     json::encode::encode,
-    media_type::{Framing, Named, Syntax},
+    media_type::{Framing, NamedMediaType, Syntax},
     meta,
 };
 use orch_registry::{
@@ -44,7 +44,7 @@ const KEY_BYTES: usize = 128;
 /// Makes the frames of one watch.
 pub struct Framer {
     form: Form,
-    media_type: Named,
+    media_type: NamedMediaType,
     resource: Arc<ServedResource>,
     vocabulary: &'static Vocabulary,
     /// Only the first event of a table has the columns.
@@ -65,7 +65,7 @@ struct FrameKey {
     /// Group and version: several may read the same stored objects.
     version: (&'static str, &'static str),
     form: Form,
-    media_type: Named,
+    media_type: NamedMediaType,
     change: ChangeType,
     with_columns: bool,
     /// Rows of tables show ages.

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use orch_api::authentication::v1::{
     BoundObjectReference, TOKEN_REQUEST_TYPE, TokenRequest, TokenRequestStatus,
 };
-use orch_auth::service_account::{Grant, Kind, Lifetime, Named, TokenIssuer};
+use orch_auth::service_account::{BoundObject, Grant, Kind, Lifetime, TokenIssuer};
 use orch_machinery::{
     managed_fields,
     meta::{self, Meta, MetaMut},
@@ -155,9 +155,9 @@ fn body_kind(context: OperationContext<'_>) -> Option<BodyKind> {
 /// What a token is bound to, besides the account.
 #[derive(Default)]
 struct Bound {
-    object: Option<(Kind, Named)>,
+    object: Option<(Kind, BoundObject)>,
     /// The node of a pod.
-    node: Option<Named>,
+    node: Option<BoundObject>,
 }
 
 /// The object that the request refers to.
@@ -180,7 +180,7 @@ fn bound(context: OperationContext<'_>, request: &TokenRequest) -> Result<Bound>
 }
 
 /// A pod has to run as the account. Returns the node that it runs on.
-fn check_pod(context: OperationContext<'_>, Pod { account: own, node }: &Pod) -> Result<Option<Named>> {
+fn check_pod(context: OperationContext<'_>, Pod { account: own, node }: &Pod) -> Result<Option<BoundObject>> {
     let account = &*context.target.name;
     if own != account {
         return Err(ApiError::BadRequest(format!(
@@ -191,7 +191,7 @@ fn check_pod(context: OperationContext<'_>, Pod { account: own, node }: &Pod) ->
     Ok((!node.is_empty()).then(|| {
         // The node may have been deleted before its pods.
         stored_object(context, Kind::Node, node)
-            .map_or_else(|_| Named { name: node.clone(), uid: String::new() }, |node| node.named)
+            .map_or_else(|_| BoundObject { name: node.clone(), uid: String::new() }, |node| node.named)
     }))
 }
 
@@ -214,7 +214,7 @@ fn bound_kind(reference: &BoundObjectReference) -> Result<Kind> {
 
 /// A stored object that a token names.
 struct Known {
-    named: Named,
+    named: BoundObject,
     /// For a pod: the account that it runs as, and its node.
     pod: Pod,
 }
@@ -237,7 +237,7 @@ fn stored_object(context: OperationContext<'_>, kind: Kind, name: &str) -> Resul
     let object = snapshot.get(namespace, name).ok_or_else(|| ApiError::not_found(resource, name))?;
     let Remembered(read) = object.memo(|object| Remembered(read(object)));
     let (uid, pod) = read.clone().map_err(|error| stored::unreadable(resource, object, &error))?;
-    Ok(Known { named: Named { name: name.to_owned(), uid }, pod })
+    Ok(Known { named: BoundObject { name: name.to_owned(), uid }, pod })
 }
 
 /// The uid of an object, and what a pod says.

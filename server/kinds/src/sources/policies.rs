@@ -7,7 +7,7 @@ use orch_api::rbac::v1::{
 };
 use orch_auth::rbac::{
     authorizer::{PolicyNews, PolicySource, Rbac},
-    policy::{self, Binding, Change, Operator, PolicyName, Requirement, Selector},
+    policy::{self, AggregationOperator, AggregationRequirement, Binding, Change, PolicyName, Selector},
 };
 use orch_meta::meta::v1::LabelSelector;
 use orch_registry::{catalog::ServedResource, objects::Objects, stored};
@@ -136,7 +136,10 @@ fn binding(key: &Key, resource: &ServedResource, object: Option<&Object>) -> Cha
 
 /// The role that a binding in this namespace refers to.
 pub(crate) fn role_name(role: &RoleRef, namespace: &str) -> PolicyName {
-    PolicyName::namespaced(if role.kind == "Role" { namespace } else { "" }, &role.name)
+    match role.kind.as_str() {
+        "Role" => PolicyName::namespaced(namespace, &role.name),
+        _ => PolicyName::of_cluster(&role.name),
+    }
 }
 
 /// A service account without a namespace is one of the binding's own.
@@ -168,17 +171,17 @@ pub(crate) fn rules(rules: Option<Vec<PolicyRule>>) -> Vec<policy::PolicyRule> {
 }
 
 fn selector(selector: &LabelSelector) -> Selector {
-    let labels = selector
-        .match_labels
-        .iter()
-        .map(|(key, value)| Requirement { key: key.clone(), operator: Operator::In(vec![value.clone()]) });
-    let expressions = selector.match_expressions.iter().map(|it| Requirement {
+    let labels = selector.match_labels.iter().map(|(key, value)| AggregationRequirement {
+        key: key.clone(),
+        operator: AggregationOperator::In(vec![value.clone()]),
+    });
+    let expressions = selector.match_expressions.iter().map(|it| AggregationRequirement {
         key: it.key.clone(),
         operator: match it.operator.as_str() {
-            "In" => Operator::In(it.values.clone()),
-            "NotIn" => Operator::NotIn(it.values.clone()),
-            "Exists" => Operator::Exists,
-            _ => Operator::DoesNotExist,
+            "In" => AggregationOperator::In(it.values.clone()),
+            "NotIn" => AggregationOperator::NotIn(it.values.clone()),
+            "Exists" => AggregationOperator::Exists,
+            _ => AggregationOperator::DoesNotExist,
         },
     });
     Selector(labels.chain(expressions).collect())

@@ -24,7 +24,7 @@ fn all() -> MediaTypes {
     MediaTypes::new(&[&EXAMPLE, &OTHER], |_| true)
 }
 
-fn names(media_types: impl Iterator<Item = Named>) -> Vec<&'static str> {
+fn names(media_types: impl Iterator<Item = NamedMediaType>) -> Vec<&'static str> {
     media_types.map(|named| named.name).collect()
 }
 
@@ -36,8 +36,11 @@ fn protobuf_has_a_name_in_each_vocabulary() {
     assert_eq!(names(all.iter()), every);
     assert_eq!(names(all.in_vocabulary(&EXAMPLE)), [every[0], every[1], every[2], CBOR]);
     assert_eq!(names(all.in_vocabulary(&OTHER)), [every[0], every[1], every[3], CBOR]);
-    assert_eq!(names(all.iter()).first(), Some(&Named::JSON.name));
-    assert_eq!([Named::JSON, Named::YAML].map(Named::syntax), [Syntax::Json, Syntax::Yaml]);
+    assert_eq!(names(all.iter()).first(), Some(&NamedMediaType::JSON.name));
+    assert_eq!(
+        [NamedMediaType::JSON, NamedMediaType::YAML].map(NamedMediaType::syntax),
+        [Syntax::Json, Syntax::Yaml]
+    );
 }
 
 #[test]
@@ -89,7 +92,7 @@ fn the_content_type_of_a_watch_has_its_parameter() {
     let content_types: Vec<_> = all()
         .iter()
         .filter(|named| named.media_type.stream.is_some())
-        .map(Named::stream_content_type)
+        .map(NamedMediaType::stream_content_type)
         .collect();
     assert_eq!(
         content_types,
@@ -100,9 +103,9 @@ fn the_content_type_of_a_watch_has_its_parameter() {
             "application/cbor-seq"
         ]
     );
-    let listed: Vec<_> = all().in_vocabulary(&EXAMPLE).map(Named::listed_stream).collect();
+    let listed: Vec<_> = all().in_vocabulary(&EXAMPLE).map(NamedMediaType::listed_stream).collect();
     assert_eq!((&*listed[0], &*listed[3]), ("application/json;stream=watch", "application/cbor-seq"));
-    assert_eq!(all().iter().filter_map(Named::own_stream).count(), 1);
+    assert_eq!(all().iter().filter_map(NamedMediaType::own_stream).count(), 1);
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::{
 
 /// The version that a client names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum RequestedVersion {
     /// None.
     Unset,
     /// `0`: any.
@@ -54,7 +54,7 @@ pub enum Shown {
     Exact(Revision),
 }
 
-impl Named {
+impl RequestedVersion {
     /// Reads `resourceVersion`. The reference answers some malformed versions with 500; this server always
     /// with 400.
     ///
@@ -62,10 +62,10 @@ impl Named {
     /// 400 where it is not a number.
     pub fn parse(text: &str) -> Result<Self> {
         match text {
-            "" => Ok(Named::Unset),
+            "" => Ok(RequestedVersion::Unset),
             text => match text.parse() {
-                Ok(Revision::ZERO) => Ok(Named::Zero),
-                Ok(revision) => Ok(Named::At(revision)),
+                Ok(Revision::ZERO) => Ok(RequestedVersion::Zero),
+                Ok(revision) => Ok(RequestedVersion::At(revision)),
                 Err(_) => Err(not_a_version(text)),
             },
         }
@@ -88,13 +88,13 @@ pub fn fault_of(text: &str) -> String {
 
 impl Shown {
     /// What a read without `continue` shows. Combinations that make no sense were refused before.
-    pub fn of(named: Named, version_match: Option<VersionMatch>, limited: bool) -> Self {
+    pub fn of(named: RequestedVersion, version_match: Option<VersionMatch>, limited: bool) -> Self {
         match (named, version_match) {
-            (Named::Unset, _) => Shown::Newest,
-            (Named::Zero, _) => Shown::Any,
-            (Named::At(revision), Some(VersionMatch::Exact)) => Shown::Exact(revision),
-            (Named::At(revision), None) if limited => Shown::Exact(revision),
-            (Named::At(revision), _) => Shown::NotOlderThan(revision),
+            (RequestedVersion::Unset, _) => Shown::Newest,
+            (RequestedVersion::Zero, _) => Shown::Any,
+            (RequestedVersion::At(revision), Some(VersionMatch::Exact)) => Shown::Exact(revision),
+            (RequestedVersion::At(revision), None) if limited => Shown::Exact(revision),
+            (RequestedVersion::At(revision), _) => Shown::NotOlderThan(revision),
         }
     }
 
@@ -131,7 +131,7 @@ mod tests {
     use orch_storage::Revision;
 
     use super::{
-        Named, Shown,
+        RequestedVersion, Shown,
         VersionMatch::{Exact, NotOlderThan},
     };
 
@@ -152,7 +152,7 @@ mod tests {
             ("7", Some(Exact), false, Shown::Exact(seven)),
             ("7", Some(Exact), true, Shown::Exact(seven)),
         ] {
-            let named = Named::parse(text).unwrap();
+            let named = RequestedVersion::parse(text).unwrap();
             let shown = Shown::of(named, version_match, limited);
             assert_eq!(shown, expected, "{text} {version_match:?} {limited}");
         }
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn a_version_is_a_number() {
         for text in ["abc", "-1", "1.5", "9223372036854775808", "99999999999999999999", "0x1"] {
-            assert!(Named::parse(text).is_err(), "{text}");
+            assert!(RequestedVersion::parse(text).is_err(), "{text}");
         }
     }
 }

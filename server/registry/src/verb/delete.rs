@@ -43,6 +43,13 @@ pub enum Deleted {
     Terminating(Answer),
 }
 
+impl Deleted {
+    /// It is as it was.
+    fn unchanged(current: &Current) -> Self {
+        Deleted::Terminating(Answer::Object(current.object.clone()))
+    }
+}
+
 /// Deletes an object.
 ///
 /// # Errors
@@ -129,17 +136,16 @@ async fn delete_current(
     current: &Current,
     options: &DeletionOptions,
 ) -> Result<Deleted, Refused> {
-    let resource = ruled.resource;
-    let behaviour = &*resource.behaviour;
+    let behaviour = &*ruled.resource.behaviour;
     let mut tree = current.tree.clone();
     let in_steps = behaviour.is_deleted_in_steps();
     if in_steps && Meta::of(&tree).deletion_timestamp().is_some() && !behaviour.may_be_removed(&tree) {
-        return Ok(Deleted::Terminating(Answer::Object(current.object.clone())));
+        return Ok(Deleted::unchanged(current));
     }
     let allowed = behaviour.grace_period(&tree, options.grace_period);
     let grace = grace::begin(&mut tree, options.grace_period, allowed, cx.core.now());
     if grace == Grace::Pending {
-        return Ok(Deleted::Terminating(Answer::Object(current.object.clone())));
+        return Ok(Deleted::unchanged(current));
     }
     // As in the reference, `orphanDependents: false` means more for a namespace than for other kinds.
     let waits = in_steps && options.expects_removal;
@@ -149,37 +155,66 @@ async fn delete_current(
     );
     let has_finalizers = Meta::of(&tree).finalizers().next().is_some();
     let stays = has_finalizers || matches!(grace, Grace::Of(1..)) || !behaviour.may_be_removed(&tree);
-    let key = key(resource, &target.namespace, &target.name);
-    let mut expected = current.revision();
-    if !stays {
-        if options.dry_run {
-            return Ok(Deleted::Removed { tree, object: None });
-        }
-        if grace != Grace::Of(0) {
-            // Its last state is the one that was stored: finalizers that this DELETE takes away go with it.
-            tree.clone_from(&current.tree);
-        }
-        let body = stored::encode_body(resource, &tree, None, true)?;
-        if grace == Grace::Of(0) {
-            // Watchers of kinds with a grace period see the object marked as deleted before it is removed.
-            let retired = Change::Retire { key: key.clone(), expected, body: body.clone() };
-            expected = commit(cx, resource, retired).await?.revision();
-        }
-        let object = commit(cx, resource, Change::Remove { key, expected, body }).await?;
-        return Ok(Deleted::Removed { tree, object: Some(object) });
+    if stays {
+        retire(cx, target, ruled, current, options, tree).await
+    } else {
+        remove(cx, ruled, current, options, tree, grace).await
     }
+}
+
+/// Removes the object, which is `tree` now.
+async fn remove(
+    cx: &RequestContext<'_>,
+    ruled: &Target<'_>,
+    current: &Current,
+    options: &DeletionOptions,
+    mut tree: Tree,
+    grace: Grace,
+) -> Result<Deleted, Refused> {
+    let resource = ruled.resource;
+    if options.dry_run {
+        return Ok(Deleted::Removed { tree, object: None });
+    }
+    if grace != Grace::Of(0) {
+        // Its last state is the one that was stored: finalizers that this DELETE takes away go with it.
+        tree.clone_from(&current.tree);
+    }
+    let body = stored::encode_body(resource, &tree, None, true)?;
+    let key = key(resource, &ruled.namespace, &ruled.name);
+    let mut expected = current.revision();
+    if grace == Grace::Of(0) {
+        // Watchers of kinds with a grace period see the object marked as deleted before it is removed.
+        let retired = Change::Retire { key: key.clone(), expected, body: body.clone() };
+        expected = commit(cx, resource, retired).await?.revision();
+    }
+    let object = commit(cx, resource, Change::Remove { key, expected, body }).await?;
+    Ok(Deleted::Removed { tree, object: Some(object) })
+}
+
+/// Marks the object, which is `tree` now, as being deleted; it stays until later.
+async fn retire(
+    cx: &RequestContext<'_>,
+    target: &Target<'_>,
+    ruled: &Target<'_>,
+    current: &Current,
+    options: &DeletionOptions,
+    mut tree: Tree,
+) -> Result<Deleted, Refused> {
+    let resource = ruled.resource;
     if Meta::of(&tree).deletion_timestamp().is_none() {
         place::mark_deleted(&mut tree, cx.core.now(), 0);
-        behaviour.mark_deleted(&mut tree);
+        resource.behaviour.mark_deleted(&mut tree);
     }
     if options.dry_run {
         return Ok(Deleted::Terminating(shown(target, &tree)?));
     }
     if tree == current.tree {
-        return Ok(Deleted::Terminating(Answer::Object(current.object.clone())));
+        return Ok(Deleted::unchanged(current));
     }
     let body = stored::encode_body(resource, &tree, None, true)?;
-    let object = commit(cx, resource, Change::Retire { key, expected, body }).await?;
+    let key = key(resource, &ruled.namespace, &ruled.name);
+    let retired = Change::Retire { key, expected: current.revision(), body };
+    let object = commit(cx, resource, retired).await?;
     Ok(Deleted::Terminating(Answer::Object(object)))
 }
 

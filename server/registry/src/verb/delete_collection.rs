@@ -74,7 +74,7 @@ mod tests {
         behaviour::Behaviours,
         client::Client,
         options::DeletionOptions,
-        read::{selection::Selection, version::Named},
+        read::{selection::Selection, version::RequestedVersion},
         request::{ListRequest, ListStart, Target},
         test_core,
     };
@@ -98,7 +98,7 @@ mod tests {
                 list: ListRequest {
                     target: Target::item(maps, "n", ""),
                     selection: Selection::everything(),
-                    start: ListStart::First { version: Named::Unset, version_match: None },
+                    start: ListStart::First { version: RequestedVersion::Unset, version_match: None },
                     limit: None,
                 },
                 options: DeletionOptions { dry_run, ..DeletionOptions::default() },

@@ -13,7 +13,7 @@ use crate::{
     meter::{Listed, Waited},
     read::{
         selection::Selected,
-        version::{Named, Shown},
+        version::{RequestedVersion, Shown},
     },
     request::{ListRequest, ListStart},
     store_error,
@@ -25,7 +25,7 @@ use crate::{
 /// As of [`page`].
 pub async fn list(cx: &RequestContext<'_>, request: &ListRequest<'_>) -> Result<Answer> {
     // A list at any version is whole, as in the reference, which answers it from memory.
-    let is_whole = matches!(request.start, ListStart::First { version: Named::Zero, .. });
+    let is_whole = matches!(request.start, ListStart::First { version: RequestedVersion::Zero, .. });
     let limit = request.limit.filter(|_| !is_whole);
     Ok(Answer::List(page(cx, request, limit).await?))
 }
@@ -172,7 +172,7 @@ mod tests {
         let request = ListRequest {
             target: Target::collection(config_maps, namespace),
             selection: Selection::everything(),
-            start: ListStart::First { version: Named::Unset, version_match: None },
+            start: ListStart::First { version: RequestedVersion::Unset, version_match: None },
             limit: Some(LIMIT),
         };
         page(cx, &request, request.limit).await.unwrap()

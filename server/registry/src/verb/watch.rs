@@ -8,7 +8,7 @@ use crate::{
     answer::Answer,
     context::RequestContext,
     error::Result,
-    read::version::{Named, Shown, VersionMatch},
+    read::version::{RequestedVersion, Shown, VersionMatch},
     request::WatchRequest,
     watch_stream::{Initial, WatchStream},
 };
@@ -23,7 +23,7 @@ const MAX: Duration = Duration::from_hours(24);
 /// damaged. A version that is gone is reported in the stream.
 pub async fn watch(cx: &RequestContext<'_>, request: WatchRequest<'_>) -> Result<Answer> {
     let (core, resource) = (cx.core, request.target.resource);
-    let starts_anywhere = !matches!(request.version, Named::At(_));
+    let starts_anywhere = !matches!(request.version, RequestedVersion::At(_));
     let (initial, after) = if request.initial_events.unwrap_or(starts_anywhere) {
         let shown = Shown::of(request.version, Some(VersionMatch::NotOlderThan), false);
         let snapshot = shown.snapshot(core.objects(), resource).await?;
@@ -31,7 +31,7 @@ pub async fn watch(cx: &RequestContext<'_>, request: WatchRequest<'_>) -> Result
     } else {
         // Without initial events and without a version, the stream starts now.
         let after = match request.version {
-            Named::At(version) => version,
+            RequestedVersion::At(version) => version,
             version => Shown::of(version, None, false).snapshot(core.objects(), resource).await?.revision(),
         };
         (None, after)

@@ -31,8 +31,8 @@ impl Directory for Everything {
     }
 }
 
-fn named(name: &str) -> Named {
-    Named { name: name.to_owned(), uid: format!("u-{name}") }
+fn named(name: &str) -> BoundObject {
+    BoundObject { name: name.to_owned(), uid: format!("u-{name}") }
 }
 
 fn key() -> SigningKey {
@@ -129,7 +129,7 @@ fn each_reason_to_refuse_a_token() {
     );
     refused(Grant { account: named("gone"), ..grant() }, 0, &[], "the ServiceAccount is gone");
     refused(Grant { account: named("going"), ..grant() }, 61, &[], "the ServiceAccount has been deleted");
-    let other = Named { name: "robot".to_owned(), uid: "old".to_owned() };
+    let other = BoundObject { name: "robot".to_owned(), uid: "old".to_owned() };
     refused(Grant { account: other.clone(), ..grant() }, 0, &[], "the ServiceAccount is another one by now");
     refused(bound(Kind::Pod, named("gone")), 0, &[], "the Pod is gone");
     refused(bound(Kind::Secret, other), 0, &[], "the Secret is another one by now");
@@ -335,7 +335,7 @@ fn a_token_in_a_secret_is_valid_while_the_secret_holds_it() {
     }
     let without = shown_to(&tokens, Box::new(Everything), &of("robot", "s"), 0, &[]).unwrap_err();
     assert!(without.ends_with("the secret does not hold the token any more"), "{without}");
-    let old = Named { name: "robot".to_owned(), uid: "old".to_owned() };
+    let old = BoundObject { name: "robot".to_owned(), uid: "old".to_owned() };
     let other = tokens.issue_for_secret("n", &old, "s").unwrap();
     assert!(shown(&tokens, &other, 0, &[]).unwrap_err().ends_with("is another one by now"));
     shown(&tokens, &of("robot", "s"), 0, &["nobody".to_owned()]).unwrap_err();

@@ -64,8 +64,8 @@ fn rsa_signatures_are_verified() {
             let header = json!({"alg": other, "kid": "a"});
             assert_eq!(verifies(&keys, &signed(header)), *other == name, "{name} called {other}");
         }
-        let strangers = json!({"keys": [rsa_key(&other)]});
-        assert!(!verifies(&strangers, &signed(json!({"alg": name, "kid": "a"}))), "{name} of a stranger");
+        let others = json!({"keys": [rsa_key(&other)]});
+        assert!(!verifies(&others, &signed(json!({"alg": name, "kid": "a"}))), "{name} of another signer");
         for (field, value, expected) in
             [("alg", name, true), ("alg", "RS1", false), ("use", "enc", false), ("kty", "oct", false)]
         {

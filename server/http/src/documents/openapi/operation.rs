@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use orch_config::enablement::RELEASE;
-use orch_machinery::media_type::{MediaTypes, Named, Stream};
+use orch_machinery::media_type::{MediaTypes, NamedMediaType, Stream};
 use orch_registry::catalog::ServedResource;
 use orch_runtime::{
     resource_def::{SubresourceDef, Verb},
@@ -208,8 +208,9 @@ fn answer(subject: Subject<'_>, code: &str, content: Content) -> Answer {
     let names = media_types(subject).map(|named| named.name.to_owned());
     let mut content_types = media(subject, names, &schema);
     if matches!(content, Content::List | Content::Events) {
-        let is_streamed =
-            |named: &Named| matches!(named.media_type.stream, Some(Stream { is_published: true, .. }));
+        let is_streamed = |named: &NamedMediaType| {
+            matches!(named.media_type.stream, Some(Stream { is_published: true, .. }))
+        };
         let streams = media_types(subject).filter(is_streamed);
         content_types.extend(media(
             subject,
@@ -221,10 +222,10 @@ fn answer(subject: Subject<'_>, code: &str, content: Content) -> Answer {
 }
 
 /// The media types that the operation's objects can be written in.
-fn media_types(subject: Subject<'_>) -> impl Iterator<Item = Named> {
+fn media_types(subject: Subject<'_>) -> impl Iterator<Item = NamedMediaType> {
     let body = subject.subresource.and_then(|subresource| subresource.body);
     let def = body.map_or(subject.resource.def.type_def, |body| body.type_def);
-    let fits = move |named: &Named| named.media_type.fits(def);
+    let fits = move |named: &NamedMediaType| named.media_type.fits(def);
     subject.media_types.in_vocabulary(subject.vocabulary).filter(fits)
 }
 
