@@ -21,7 +21,7 @@ pub struct Placed<'w> {
     pub proposed: Proposed,
     /// The name, also where it was generated.
     pub name: String,
-    /// The `generateName` of a new object; empty where the client sends none.
+    /// Its `generateName`; empty where it has none.
     pub generate_name: String,
     /// Whether the name was generated.
     pub is_generated: bool,

@@ -87,16 +87,10 @@ fn place_changed(attempt: Attempt<'_>, mut proposed: Proposed, current: Current)
     }
     let mut violations = Validation::new(attempt.cx.core.vocabulary());
     validate_update(&current.tree, tree, &mut violations)?;
+    let generate_name = Meta::of(tree).generate_name().to_owned();
     proposed.current = Some(current);
     let name = target.name.to_string();
-    Ok(Placed {
-        proposed,
-        name,
-        generate_name: String::new(),
-        is_generated: false,
-        sent_version: 0,
-        violations,
-    })
+    Ok(Placed { proposed, name, generate_name, is_generated: false, sent_version: 0, violations })
 }
 
 /// Gives a new object its identity: uid, creation time, first generation, and a generated name where it has
