@@ -5,7 +5,7 @@ use orch_machinery::meta::{Meta, MetaMut, field};
 use orch_meta::meta::v1::ObjectMeta;
 use orch_runtime::{
     Tree,
-    field_error::{FieldError, Rendered, Shown as _, Validation},
+    field_error::{FieldError, Rendered, Validation},
     object::Validate as _,
     path::Path,
     resource_def::{ResourceDef, Scope},
@@ -23,6 +23,7 @@ use super::{
 use crate::{
     error::{ApiError, Result},
     objects::Current,
+    read::version::fault_of,
     request::Target,
 };
 
@@ -153,9 +154,7 @@ pub fn sent_version(tree: &Tree) -> Result<u64> {
     if version.is_empty() {
         return Ok(0);
     }
-    version.parse().map_err(|_| {
-        ApiError::Unclassified(format!("strconv.ParseUint: parsing {}: invalid syntax", version.shown()))
-    })
+    version.parse().map_err(|_| ApiError::Unclassified(fault_of(version)))
 }
 
 /// A version that a client sends must be that of the current object.
