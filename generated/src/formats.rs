@@ -80,13 +80,23 @@ const RENAMED: &[(&str, &str, &str, &str)] = &[
 
 /// A label of nodes that is not deprecated.
 pub fn node_label(label: &str, words: &Vocabulary) -> Vec<String> {
-    let domain = words.label_domain;
-    let fault = RENAMED.iter().find_map(|(old, name, since, new)| {
-        let is_old = label.strip_prefix(old).and_then(|rest| rest.strip_prefix(domain)?.strip_prefix('/'));
-        (is_old == Some(name))
-            .then(|| format!(r#"deprecated since {since}; use "{new}{domain}/{name}" instead"#))
-    });
+    let fault =
+        renamed(label, words).map(|(since, new)| format!(r#"deprecated since {since}; use "{new}" instead"#));
     fault.into_iter().collect()
+}
+
+/// The name that a deprecated label of nodes has now.
+pub fn new_name_of_label(label: &str, words: &Vocabulary) -> Option<String> {
+    renamed(label, words).map(|(_, new)| new)
+}
+
+/// Since when a label of nodes is deprecated, and its new name.
+fn renamed(label: &str, words: &Vocabulary) -> Option<(&'static str, String)> {
+    let domain = words.label_domain;
+    RENAMED.iter().find_map(|(old, name, since, new)| {
+        let is_old = label.strip_prefix(old).and_then(|rest| rest.strip_prefix(domain)?.strip_prefix('/'));
+        (is_old == Some(name)).then(|| (*since, format!("{new}{domain}/{name}")))
+    })
 }
 
 /// What quotas count besides the resources of containers and the requests of huge pages.

@@ -28,7 +28,7 @@ use orch_machinery::{
 };
 use orch_meta::meta::v1::Status;
 use orch_registry::{
-    answer::{Answer, List},
+    answer::{Answer, List, Outcome},
     core::Core,
     error::Result,
     request::Target,
@@ -84,8 +84,13 @@ pub fn respond(
         Answer::Object(stored) => object(StatusCode::OK, stored::bytes_of(resource, &stored)?)?,
         Answer::Created(stored) => object(StatusCode::CREATED, stored::bytes_of(resource, &stored)?)?,
         Answer::Accepted(stored) => object(StatusCode::ACCEPTED, stored::bytes_of(resource, &stored)?)?,
-        Answer::Transient { json, created } => {
-            object(if created { StatusCode::CREATED } else { StatusCode::OK }, &json)?
+        Answer::Transient { json, outcome } => {
+            let status = match outcome {
+                Outcome::Done => StatusCode::OK,
+                Outcome::Created => StatusCode::CREATED,
+                Outcome::Accepted => StatusCode::ACCEPTED,
+            };
+            object(status, &json)?
         }
         Answer::Status(status) => status::respond(&status),
         Answer::List(list) => {

@@ -3,8 +3,8 @@
 
 use orch_api::apps::v1::DaemonSet;
 use orch_machinery::gated::GatedFields;
-use orch_registry::behaviour::{Behaviour, WriteInfo};
-use orch_runtime::{Tree, object::SetDefaults, type_def::TypeDef};
+use orch_registry::behaviour::{Behaviour, Overruled, WriteInfo, as_sent};
+use orch_runtime::{Tree, object::SetDefaults, resource_def::FieldPath, type_def::TypeDef};
 
 use crate::gated_pods;
 
@@ -27,6 +27,13 @@ impl Behaviour<DaemonSet> for DaemonSetBehaviour {
             }
         };
         set.metadata.annotations.insert(TEMPLATE_GENERATION.to_owned(), generation.to_string());
+    }
+
+    /// A set without the annotation counts as one that was never changed.
+    fn overruled(&self, sent: &Tree, _current: &Tree) -> Vec<Overruled> {
+        const COUNT: FieldPath = &["metadata", "annotations", TEMPLATE_GENERATION];
+        let (path, count) = as_sent(sent, COUNT);
+        vec![(path, count.or(Some("0".into())))]
     }
 
     /// All that is warned of is in the template.

@@ -3,7 +3,7 @@
 
 use orch_api::core::v1::{Namespace, NamespacePhase};
 use orch_machinery::meta::{Meta, MetaMut, field};
-use orch_registry::behaviour::{Behaviour, WriteInfo};
+use orch_registry::behaviour::{Behaviour, Overruled, WriteInfo, as_sent};
 use orch_runtime::{Tree, resource_def::FieldPath};
 
 const TERMINATING: &str = "Terminating";
@@ -33,6 +33,10 @@ impl Behaviour<Namespace> for NamespaceBehaviour {
         if !name.is_empty() {
             namespace.metadata.labels.insert(write.vocabulary.label("metadata.name"), name);
         }
+    }
+
+    fn overruled(&self, sent: &Tree, _current: &Tree) -> Vec<Overruled> {
+        vec![as_sent(sent, &["spec", "finalizers"])]
     }
 
     fn added_fields(&self) -> &'static [FieldPath] {

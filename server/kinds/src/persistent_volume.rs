@@ -1,8 +1,17 @@
-//! `PersistentVolume`: the phase of a new one, and the time of the last change of phase.
+//! `PersistentVolume`: the phase of a new one, the time of the last change of phase, and the nodes from which
+//! it can be used, which stay.
 
-use orch_api::core::v1::{PersistentVolume, PersistentVolumePhase};
+use orch_api::{
+    core::v1::{NodeSelectorRequirement, PersistentVolume, PersistentVolumePhase, VolumeNodeAffinity},
+    formats::new_name_of_label,
+};
 use orch_registry::behaviour::{Behaviour, WriteInfo};
-use orch_runtime::resource_def::FieldPath;
+use orch_runtime::{
+    field_error::{FieldError, Reason, Validation, json},
+    path::Path,
+    resource_def::FieldPath,
+    vocabulary::Vocabulary,
+};
 
 pub(crate) struct PersistentVolumeBehaviour;
 
@@ -26,8 +35,53 @@ impl Behaviour<PersistentVolume> for PersistentVolumeBehaviour {
         }
     }
 
+    /// The node affinity stays once it is set, but labels may get their new names: Rust, because requirements
+    /// are compared by their places.
+    fn validate(
+        &self,
+        volume: &PersistentVolume,
+        old: Option<&PersistentVolume>,
+        write: &WriteInfo<'_>,
+        violations: &mut Validation<'_>,
+    ) {
+        let Some(old) = old.and_then(|old| old.spec.node_affinity.as_ref()) else { return };
+        let new = volume.spec.node_affinity.as_ref();
+        if new.is_some_and(|new| with_old_labels(new, old, write.vocabulary) == *old) {
+            return;
+        }
+        let at = Path::ROOT.field("nodeAffinity");
+        let shown = new.map_or_else(|| "\"null\"".to_owned(), json);
+        let detail = "field is immutable, except for updating from beta label to GA";
+        violations.push(FieldError::in_words(&at, Reason::Invalid, &shown, detail));
+    }
+
     fn server_fields(&self, subresource: &str) -> &'static [FieldPath] {
         if subresource == "status" { &[&["status", "lastPhaseTransitionTime"]] } else { &[] }
+    }
+}
+
+/// The new affinity with the labels of the old one where they are only renamed.
+fn with_old_labels(
+    new: &VolumeNodeAffinity,
+    old: &VolumeNodeAffinity,
+    words: &Vocabulary,
+) -> VolumeNodeAffinity {
+    let mut affinity = new.clone();
+    let new = affinity.required.iter_mut().flat_map(|required| &mut required.node_selector_terms);
+    let old = old.required.iter().flat_map(|required| &required.node_selector_terms);
+    for (new, old) in new.zip(old) {
+        for (new, old) in new.match_expressions.iter_mut().zip(&old.match_expressions) {
+            take_old_label(new, old, words);
+        }
+    }
+    affinity
+}
+
+/// A label without a new name counts as renamed to nothing, as in the reference: an empty key is wrong in
+/// itself, and is not told as a change too.
+fn take_old_label(new: &mut NodeSelectorRequirement, old: &NodeSelectorRequirement, words: &Vocabulary) {
+    if new.key == new_name_of_label(&old.key, words).unwrap_or_default() {
+        new.key.clone_from(&old.key);
     }
 }
 

@@ -3,8 +3,8 @@
 use orch_api::core::v1::{
     PersistentVolumeClaim, PersistentVolumeClaimSpec, TypedLocalObjectReference, TypedObjectReference,
 };
-use orch_registry::behaviour::{Behaviour, WriteInfo};
-use orch_runtime::{resource_def::FieldPath, vocabulary::Vocabulary};
+use orch_registry::behaviour::{Behaviour, Overruled, WriteInfo, as_sent};
+use orch_runtime::{Tree, resource_def::FieldPath, vocabulary::Vocabulary};
 
 pub(crate) struct PersistentVolumeClaimBehaviour;
 
@@ -22,6 +22,10 @@ impl Behaviour<PersistentVolumeClaim> for PersistentVolumeClaimBehaviour {
             drop_unknown_source(&mut claim.spec, write.vocabulary);
         }
         match_sources(&mut claim.spec);
+    }
+
+    fn overruled(&self, sent: &Tree, _current: &Tree) -> Vec<Overruled> {
+        vec![as_sent(sent, &["spec", "dataSource"]), as_sent(sent, &["spec", "dataSourceRef"])]
     }
 
     fn added_fields(&self) -> &'static [FieldPath] {

@@ -6,12 +6,13 @@ mod families;
 mod update;
 
 use orch_api::core::v1::{Service, ServiceSpec};
+use orch_machinery::meta::Meta;
 use orch_registry::{
-    behaviour::{Behaviour, WriteInfo},
+    behaviour::{Behaviour, Overruled, WriteInfo, as_sent},
     claims::{Claim, Claimed, Unallocated},
     ranges::Ranges,
 };
-use orch_runtime::{field_error::Validation, resource_def::FieldPath};
+use orch_runtime::{Tree, field_error::Validation, resource_def::FieldPath};
 
 use self::allocation::Ports;
 
@@ -46,6 +47,17 @@ impl Behaviour<Service> for ServiceBehaviour {
         if !has_addresses(&service.spec) {
             service.spec.internal_traffic_policy = None;
         }
+    }
+
+    /// The reference keeps the traffic policy of a service that loses its addresses, and hides it. So whoever
+    /// set it owns it still when the service gets addresses again.
+    fn overruled(&self, sent: &Tree, current: &Tree) -> Vec<Overruled> {
+        const POLICY: FieldPath = &["spec", "internalTrafficPolicy"];
+        let is_absent = |tree: &Tree| as_sent(tree, POLICY).1.is_none();
+        if is_absent(sent) && is_absent(current) && is_owned(current, POLICY) {
+            return vec![(POLICY, None)];
+        }
+        Vec::new()
     }
 
     fn claim_sorts(&self) -> u16 {
@@ -124,6 +136,15 @@ impl ServiceBehaviour {
         }
         Ok(())
     }
+}
+
+/// Whether a manager owns this field of the object.
+fn is_owned(tree: &Tree, path: FieldPath) -> bool {
+    let owns = |entry: &Tree| {
+        let fields = entry.get("fieldsV1");
+        path.iter().fold(fields, |fields, name| fields?.get(format!("f:{name}"))).is_some()
+    };
+    Meta::of(tree).managed_fields().iter().any(owns)
 }
 
 fn has_addresses(spec: &ServiceSpec) -> bool {

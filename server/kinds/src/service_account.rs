@@ -1,8 +1,8 @@
 //! `ServiceAccount`: only the names of its secrets are kept, and one annotation is deprecated.
 
 use orch_api::core::v1::{ObjectReference, ServiceAccount};
-use orch_registry::behaviour::{Behaviour, WriteInfo};
-use orch_runtime::{field_error::Validation, path::Path};
+use orch_registry::behaviour::{Behaviour, Overruled, WriteInfo, as_sent};
+use orch_runtime::{Tree, field_error::Validation, path::Path};
 
 /// The annotation that lets pods use only the secrets that their account lists.
 pub(crate) const ENFORCE_MOUNTABLE: &str = "enforce-mountable-secrets";
@@ -15,6 +15,10 @@ impl Behaviour<ServiceAccount> for ServiceAccountBehaviour {
             *secret =
                 ObjectReference { name: std::mem::take(&mut secret.name), ..ObjectReference::default() };
         }
+    }
+
+    fn overruled(&self, sent: &Tree, _current: &Tree) -> Vec<Overruled> {
+        vec![as_sent(sent, &["secrets"])]
     }
 
     /// Warns a client that sets the deprecated annotation, but not one that leaves it: Rust, because a rule

@@ -21,8 +21,8 @@ pub enum Answer {
     Transient {
         /// Its JSON text.
         json: Bytes,
-        /// Whether the code is 201: the request, without dry run, creates something.
-        created: bool,
+        /// What the request, without dry run, does with it.
+        outcome: Outcome,
     },
     /// A result without an object.
     Status(Box<Status>),
@@ -30,6 +30,17 @@ pub enum Answer {
     List(List),
     /// A stream of events.
     Watch(Box<WatchStream>),
+}
+
+/// What a request does with an object that is answered and not stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It shows, changes or removes it: 200.
+    Done,
+    /// It creates something: 201.
+    Created,
+    /// A DELETE that is expected to remove it leaves it for now: 202.
+    Accepted,
 }
 
 /// The selected objects at one version of the store, or a page of them.

@@ -10,7 +10,7 @@
 
 use std::{collections::HashMap, marker::PhantomData, sync::Arc};
 
-use orch_machinery::{gated::GatedFields, table::RowCondition};
+use orch_machinery::{gated::GatedFields, table::RowCondition, tree::at};
 use orch_runtime::{
     Tree,
     field_error::{FieldError, Validation},
@@ -35,6 +35,15 @@ pub struct WriteInfo<'a> {
     pub subresource: &'a str,
     /// The time of the write.
     pub now: Time,
+}
+
+/// A field, and a value for it; none where it is absent.
+pub type Overruled = (FieldPath, Option<Tree>);
+
+/// A field as the client sent it. An empty list counts as absent, as it does where it is stored.
+pub fn as_sent(sent: &Tree, path: FieldPath) -> Overruled {
+    let is_empty = |value: &Tree| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+    (path, at(sent, path).filter(|value| !is_empty(value)).cloned())
 }
 
 /// What a kind adds to the stages of a write, with objects of the type `T`. Every step has a default that
@@ -116,6 +125,13 @@ pub trait Behaviour<T: ?Sized>: Send + Sync + 'static {
         _violations: &mut Validation<'_>,
     ) -> Result<(), Unallocated> {
         Ok(())
+    }
+
+    /// Fields that the server overrules in an update, in [`prepare`](Behaviour::prepare) or later, with the
+    /// values by which it is decided who owns them. In the reference that is decided first, by what the
+    /// client sent. `current` is the stored object with its managed fields.
+    fn overruled(&self, _sent: &Tree, _current: &Tree) -> Vec<Overruled> {
+        Vec::new()
     }
 
     /// Fields that [`prepare`](Behaviour::prepare) sets on this path: no manager owns them afterwards.
@@ -285,6 +301,10 @@ impl<T: Kind, B: Behaviour<T>> Behaviour<dyn ApiObject> for Typed<T, B> {
         violations: &mut Validation<'_>,
     ) -> Result<(), Unallocated> {
         self.behaviour.allocate(typed_mut(object), old.map(typed), claimed, violations)
+    }
+
+    fn overruled(&self, sent: &Tree, current: &Tree) -> Vec<Overruled> {
+        self.behaviour.overruled(sent, current)
     }
 
     fn server_fields(&self, subresource: &str) -> &'static [FieldPath] {

@@ -18,7 +18,7 @@ use orch_runtime::{
 use serde_json::json;
 
 use crate::{
-    answer::Answer,
+    answer::{Answer, Outcome},
     context::RequestContext,
     error::{ApiError, Result},
     request::Target,
@@ -161,7 +161,10 @@ impl<'t> Scaling<'t> {
                 return Err(ApiError::internal(why, "the object has no number of replicas"));
             }
         }
-        Ok(Answer::Transient { json: stored::transient(self.body.type_def, &scale, None), created: false })
+        Ok(Answer::Transient {
+            json: stored::transient(self.body.type_def, &scale, None),
+            outcome: Outcome::Done,
+        })
     }
 
     /// `.spec.replicas`, or wherever the kind has it.

@@ -40,6 +40,22 @@ async fn an_object_with_finalizers_goes_with_the_last_of_them() {
     admin.get(&item).await.refused(404, "NotFound");
 }
 
+/// A client that forbids orphans expects the object to be gone; a dry run tells it the same.
+#[tokio::test]
+async fn a_deletion_that_was_expected_at_once_is_only_accepted() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let item = format!("{CONFIG_MAPS}/a");
+    let mut object = config_map("a", "1");
+    object["metadata"]["finalizers"] = json!(["example.com/one"]);
+    admin.post(CONFIG_MAPS, &object).await.expect(201);
+    admin.delete(&format!("{item}?dryRun=All")).await.expect(200);
+    let terminating = admin.delete(&format!("{item}?orphanDependents=false&dryRun=All")).await.expect(202);
+    assert!(terminating["metadata"]["deletionTimestamp"].is_string(), "{terminating}");
+    admin.delete(&format!("{item}?orphanDependents=false")).await.expect(202);
+    admin.delete(&format!("{item}?orphanDependents=false&dryRun=All")).await.expect(202);
+}
+
 #[tokio::test]
 async fn a_deletion_may_depend_on_uid_and_version() {
     let server = TestServer::start().await;

@@ -109,3 +109,73 @@ async fn the_same_value_written_again_stays_with_its_owner() {
     let other = admin.merge(&path, &json!({"data": {"k": "2"}})).await.expect(200);
     assert_eq!(entries(&other), [("two Update".to_owned(), json!({"f:data": {"f:k": {}}}))]);
 }
+
+/// The managers that own the field at a path of `fieldsV1`.
+fn owners<'o>(object: &'o Value, path: &str) -> Vec<&'o str> {
+    let entries = object["metadata"]["managedFields"].as_array().unwrap().iter();
+    let owning = entries.filter(|entry| entry["fieldsV1"].pointer(path).is_some());
+    owning.map(|entry| entry["manager"].as_str().unwrap()).collect()
+}
+
+/// What the server puts in place of what an update asks for belongs to nobody anew: owners follow from what
+/// was asked for, as in the reference. In a create they follow from what is stored.
+#[tokio::test]
+async fn what_the_server_changes_in_an_update_is_not_of_its_sender() {
+    const SETS: &str = "/apis/apps/v1/namespaces/default/daemonsets";
+    const COUNT: &str = "deprecated.daemonset.template.generation";
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let set = json!({"metadata": {"name": "a"}, "spec": {
+        "selector": {"matchLabels": {"a": "b"}},
+        "template": {
+            "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x:1"}]},
+        },
+    }});
+    let count = format!("/f:metadata/f:annotations/f:{COUNT}");
+    let created = admin.post(&format!("{SETS}?fieldManager=creator"), &set).await.expect(201);
+    assert_eq!(owners(&created, &count), ["creator"]);
+    let template = json!({"spec": {"template": {"metadata": {"annotations": {"new": "1"}}}}});
+    let patched = admin.merge(&format!("{SETS}/a?fieldManager=patcher"), &template).await.expect(200);
+    assert_eq!(patched["metadata"]["annotations"][COUNT], "2");
+    assert_eq!(owners(&patched, &count), ["creator"], "{patched}");
+    let without = admin.put(&format!("{SETS}/a?fieldManager=replacer"), &set).await.expect(200);
+    assert_eq!(without["metadata"]["annotations"][COUNT], "3");
+    assert_eq!(owners(&without, &count), ["replacer"], "it asked for another count");
+
+    let account = json!({"metadata": {"name": "a"}, "secrets": [{"name": "p"}]});
+    admin.post(&format!("{SERVICE_ACCOUNTS}?fieldManager=creator"), &account).await.expect(201);
+    let longer = json!({"secrets": [{"name": "p", "kind": "Secret"}]});
+    let longer =
+        admin.merge(&format!("{SERVICE_ACCOUNTS}/a?fieldManager=patcher"), &longer).await.expect(200);
+    assert_eq!(longer["secrets"], account["secrets"]);
+    assert_eq!(owners(&longer, "/f:secrets/k:{\"name\":\"p\"}"), ["patcher"]);
+
+    let finalizers = json!({"spec": {"finalizers": ["x/y"]}});
+    let space = "/api/v1/namespaces/default?fieldManager=patcher";
+    let space = admin.merge(space, &finalizers).await.expect(200);
+    assert_ne!(space["spec"], finalizers["spec"], "only the path `finalize` changes them");
+    assert_eq!(owners(&space, "/f:spec/f:finalizers"), ["patcher"]);
+}
+
+/// A service that has no addresses for a while keeps the owner of its traffic policy.
+#[tokio::test]
+async fn a_policy_that_comes_back_is_of_whom_it_was() {
+    const SERVICES: &str = "/api/v1/namespaces/default/services";
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let policy = "/f:spec/f:internalTrafficPolicy";
+    for (spec, owner) in [
+        (json!({"clusterIP": "None"}), "creator"),
+        (json!({"type": "ExternalName", "externalName": "a.b"}), "patcher"),
+    ] {
+        let service = json!({"metadata": {"generateName": "a"}, "spec": spec});
+        let made = admin.post(&format!("{SERVICES}?fieldManager=creator"), &service).await.expect(201);
+        let item = format!("{SERVICES}/{}", made["metadata"]["name"].as_str().unwrap());
+        let away = json!({"spec": {"type": "ExternalName", "externalName": "a.b", "clusterIP": null}});
+        admin.merge(&format!("{item}?fieldManager=first"), &away).await.expect(200);
+        let back = json!({"spec": {"type": "ClusterIP", "externalName": null, "ports": [{"port": 1}]}});
+        let back = admin.merge(&format!("{item}?fieldManager=patcher"), &back).await.expect(200);
+        assert_eq!(back["spec"]["internalTrafficPolicy"], "Cluster");
+        assert_eq!(owners(&back, policy), [owner], "{back}");
+    }
+}

@@ -51,6 +51,15 @@ pub async fn ends(mut watch: Watch) {
 }
 
 #[tokio::test]
+async fn a_watch_with_less_than_no_time_ends_at_once() {
+    let server = TestServer::start().await;
+    let admin = server.admin();
+    let answer = admin.get(&format!("{WATCH}&timeoutSeconds=-1")).await;
+    assert_eq!((answer.status, answer.text()), (200, String::new()));
+    admin.get(&format!("{CONFIG_MAPS}?timeoutSeconds=-1")).await.expect(200);
+}
+
+#[tokio::test]
 async fn a_watch_ends_with_the_right_to_it() {
     let server = TestServer::start().await;
     let (admin, bob, carol) = (server.admin(), server.user("bob"), server.user("carol"));

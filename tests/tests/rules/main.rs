@@ -92,6 +92,7 @@ tables! {
         kinds_with_the_common_rules_alone
         finalizers_and_owners
         updates
+        beginnings_of_names_in_updates
         a_path_for_the_status_takes_metadata_as_it_is
     }
     names { of_every_kind }

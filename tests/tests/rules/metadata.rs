@@ -198,6 +198,31 @@ pub fn updates() {
     }
 }
 
+/// All kinds are checked for what no path may have, and those for more that are checked as a whole.
+pub fn beginnings_of_names_in_updates() {
+    let slash = "metadata.generateName: Invalid value: \"a/b\": may not contain '/'".to_owned();
+    let faulty = |base: &str| format!("metadata.generateName: Invalid value: \"{base}\": {SUBDOMAIN}");
+    let role = json!({"rules": []});
+    for (kind, tree, base, expected) in [
+        (KIND, map(), "A_", vec![faulty("A_")]),
+        (KIND, map(), "a/b", vec![slash.clone(), faulty("a/b")]),
+        (KIND, map(), "a-", vec![]),
+        ("Role", role.clone(), "A_", vec![]),
+        ("Role", role, "a/b", vec![slash.clone(); 3]),
+        ("Lease", json!({}), "A_", vec![]),
+        ("Lease", json!({}), "a/b", vec![slash.clone()]),
+        ("CSINode", json!({"spec": {"drivers": []}}), "A_", vec![faulty("A_"); 2]),
+    ] {
+        let changed = with(&tree, "/metadata/generateName", json!(base));
+        assert_eq!(update_errors(kind, &tree, &changed), expected, "{kind} {base}");
+    }
+    let pod = json!({"spec": {"containers": [{"name": "c", "image": "x:1"}]}});
+    for (base, expected) in [("A_", vec![]), ("a/b", vec![slash])] {
+        let changed = with(&pod, "/metadata/generateName", json!(base));
+        assert_eq!(status_errors("Pod", &pod, &changed), expected, "{base}");
+    }
+}
+
 pub fn a_path_for_the_status_takes_metadata_as_it_is() {
     let schema = json!({"spec": {"priorityLevelConfiguration": {"name": "l"}, "matchingPrecedence": 5}});
     let pod = json!({"spec": {"containers": [{"name": "c", "image": "x:1"}]}});

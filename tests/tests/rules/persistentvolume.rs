@@ -423,6 +423,22 @@ pub fn updates() {
     assert!(moved.len() == 1 && moved[0].starts_with("nodeAffinity: Invalid value: {"), "{moved:?}");
     assert!(moved[0].ends_with("}: field is immutable, except for updating from beta label to GA"), "{moved:?}");
 
+    let zones = |keys: &[&str]| {
+        let expressions: Vec<Tree> =
+            keys.iter().map(|key| json!({"key": key, "operator": "In", "values": ["x"]})).collect();
+        let affinity = json!({"required": {"nodeSelectorTerms": [{"matchExpressions": expressions}]}});
+        with(&old, "/spec/nodeAffinity", affinity)
+    };
+    let (beta, stable) = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone");
+    assert_eq!(update_errors(KIND, &zones(&[beta, "a"]), &zones(&[stable, "a"])), [""; 0]);
+    for (from, to) in [([beta, "a"], [stable, "b"]), ([stable, "a"], [beta, "a"])] {
+        let told = update_errors(KIND, &zones(&from), &zones(&to));
+        assert!(told.len() == 1 && told[0].starts_with("nodeAffinity: Invalid value: {"), "{told:?}");
+    }
+    // An empty key is told by itself, as often as the rules run.
+    let empty = update_errors(KIND, &zones(&["a"]), &zones(&[""]));
+    assert!(empty.len() == 4 && empty.iter().all(|error| !error.starts_with("nodeAffinity")), "{empty:?}");
+
     let plain = of("csi", json!({"driver": "d", "volumeHandle": "h"}));
     let secret = |name: &str| {
         with(&plain, "/spec/csi/controllerExpandSecretRef", json!({"name": name, "namespace": "n"}))

@@ -35,7 +35,7 @@ struct File {
     #[serde(default)]
     omit_stages: Vec<Spanned<String>>,
     #[serde(default)]
-    omit_managed_fields: bool,
+    omit_managed_fields: Option<bool>,
     #[serde(default)]
     rules: Vec<Spanned<RuleEntry>>,
 }
@@ -112,7 +112,7 @@ fn parse(text: &str, own: &Vocabulary, vocabularies: &[&'static Vocabulary]) -> 
     Ok(Policy {
         rules: file.rules.iter().map(|entry| rule(&entry.value, &group)).collect::<Result<_, Fault>>()?,
         omitted: stages(&file.omit_stages)?,
-        omits_managed_fields: file.omit_managed_fields,
+        omits_managed_fields: file.omit_managed_fields.unwrap_or_default(),
     })
 }
 
@@ -223,6 +223,15 @@ mod tests {
         assert_eq!(judged(&policy, "", "secrets"), verdict(Level::Metadata, both, false));
         assert_eq!(judged(&policy, "", "pods"), verdict(Level::RequestResponse, all, true));
         assert_eq!(judged(&policy, "apps", "daemonsets"), verdict(Level::None, all, true));
+    }
+
+    #[test]
+    fn null_says_nothing_of_managed_fields() {
+        let text = format!(
+            "{HEAD}omitManagedFields: null\nrules:\n- {{level: Metadata, omitManagedFields: null}}\n"
+        );
+        let policy = parse(&text, &ORCH, VOCABULARIES).unwrap();
+        assert!(!judged(&policy, "", "pods").omits_managed_fields);
     }
 
     #[test]

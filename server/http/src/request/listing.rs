@@ -68,7 +68,8 @@ pub fn watch<'r>(query: &Query, target: Target<'r>, has_initial_events: bool) ->
     check_versions(query, target.resource.vocabulary, Some(has_initial_events))?;
     selection.check(target.resource.def)?;
     let version = start_version(query, &target)?;
-    let timeout = seconds.and_then(|seconds| u64::try_from(seconds).ok()).filter(|seconds| *seconds > 0);
+    // A watch with less than no time ends at once, as in the reference.
+    let timeout = seconds.filter(|seconds| *seconds != 0).map(|seconds| u64::try_from(seconds).unwrap_or(0));
     Ok(WatchRequest {
         selection,
         version,

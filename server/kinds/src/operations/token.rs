@@ -12,7 +12,7 @@ use orch_machinery::{
     meta::{self, Meta, MetaMut},
 };
 use orch_registry::{
-    answer::Answer,
+    answer::{Answer, Outcome},
     error::{ApiError, ResourceName, Result},
     operation::{Operation, OperationContext},
     stored,
@@ -263,7 +263,10 @@ fn answer(context: OperationContext<'_>, mut sent: Tree, request: &TokenRequest)
     managed_fields::track_create(&write, &empty, &mut sent, &TOKEN_REQUEST_TYPE);
     let mut tree = tree_of(context, request)?;
     MetaMut::of(&mut tree).set_managed_fields(managed_fields::take_entries(&mut sent));
-    Ok(Answer::Transient { json: stored::transient(&TOKEN_REQUEST_TYPE, &tree, None), created: true })
+    Ok(Answer::Transient {
+        json: stored::transient(&TOKEN_REQUEST_TYPE, &tree, None),
+        outcome: Outcome::Created,
+    })
 }
 
 fn tree_of(context: OperationContext<'_>, request: &TokenRequest) -> Result<Tree> {

@@ -56,17 +56,19 @@ pub enum Shown {
 
 impl RequestedVersion {
     /// Reads `resourceVersion`. The reference answers some malformed versions with 500; this server always
-    /// with 400.
+    /// with 400. A number beyond the largest revision counts as that one: no write will reach either.
     ///
     /// # Errors
     /// 400 where it is not a number.
     pub fn parse(text: &str) -> Result<Self> {
         match text {
             "" => Ok(RequestedVersion::Unset),
-            text => match text.parse() {
-                Ok(Revision::ZERO) => Ok(RequestedVersion::Zero),
-                Ok(revision) => Ok(RequestedVersion::At(revision)),
-                Err(_) => Err(not_a_version(text)),
+            text => match text.parse::<u64>() {
+                Ok(number) if is_digits(text) => Ok(match Revision::new(number).min(Revision::MAX) {
+                    Revision::ZERO => RequestedVersion::Zero,
+                    revision => RequestedVersion::At(revision),
+                }),
+                _ => Err(not_a_version(text)),
             },
         }
     }
@@ -81,9 +83,12 @@ fn not_a_version(text: &str) -> ApiError {
 
 /// What is wrong with a text that is no version, in the words of the reference.
 pub fn fault_of(text: &str) -> String {
-    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-    let fault = if is_number { "value out of range" } else { "invalid syntax" };
+    let fault = if is_digits(text) { "value out of range" } else { "invalid syntax" };
     format!("strconv.ParseUint: parsing {}: {fault}", text.shown())
+}
+
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl Shown {
@@ -160,8 +165,11 @@ mod tests {
 
     #[test]
     fn a_version_is_a_number() {
-        for text in ["abc", "-1", "1.5", "9223372036854775808", "99999999999999999999", "0x1"] {
+        for text in ["abc", "-1", "+1", "1.5", "18446744073709551616", "99999999999999999999", "0x1"] {
             assert!(RequestedVersion::parse(text).is_err(), "{text}");
+        }
+        for text in ["9223372036854775807", "9223372036854775808", "18446744073709551615"] {
+            assert_eq!(RequestedVersion::parse(text).unwrap(), RequestedVersion::At(Revision::MAX), "{text}");
         }
     }
 }

@@ -9,7 +9,7 @@ use orch_storage::{Change, Object};
 
 use super::unsafe_delete;
 use crate::{
-    answer::Answer,
+    answer::{Answer, Outcome},
     context::RequestContext,
     conversion,
     error::{ApiError, ResourceName, Result},
@@ -71,6 +71,9 @@ pub async fn delete(cx: &RequestContext<'_>, request: &DeleteRequest<'_>) -> Res
     let resource = target.resource;
     Ok(match deleted {
         Deleted::Terminating(Answer::Object(object)) if options.expects_removal => Answer::Accepted(object),
+        Deleted::Terminating(Answer::Transient { json, .. }) if options.expects_removal => {
+            Answer::Transient { json, outcome: Outcome::Accepted }
+        }
         Deleted::Terminating(answer) => answer,
         Deleted::Removed { tree, object } if resource.def.delete_returns_object => match object {
             Some(object) => Answer::Object(object),
@@ -100,7 +103,7 @@ fn shown(target: &Target<'_>, tree: &Tree) -> Result<Answer> {
     });
     let converted = converted.transpose()?;
     let json = stored::transient(resource.def.type_def, converted.as_ref().unwrap_or(tree), None);
-    Ok(Answer::Transient { json, created: false })
+    Ok(Answer::Transient { json, outcome: Outcome::Done })
 }
 
 /// Deletes one object; runs again when another write came first.

@@ -8,7 +8,7 @@ use orch_machinery::{
 use orch_runtime::{Tree, field_error::Validation, object::ApiObject};
 
 use crate::{
-    answer::Answer,
+    answer::{Answer, Outcome},
     context::RequestContext,
     conversion,
     error::{ApiError, Result},
@@ -56,7 +56,7 @@ pub async fn review(
         MetaMut::of(&mut tree).set_managed_fields(owners);
     }
     let json = stored::transient(resource.def.type_def, &tree, None);
-    Ok(Answer::Transient { json, created: true })
+    Ok(Answer::Transient { json, outcome: Outcome::Created })
 }
 
 /// The managed fields of the question: the client owns all of it but the answer.

@@ -3,7 +3,7 @@
 use orch_runtime::{Tree, field_error::Validation, object::ApiObject, resource_def::FieldPath};
 use orch_storage::Condition;
 
-use crate::objects::Current;
+use crate::{behaviour::Overruled, objects::Current};
 
 /// The result of the stage **propose**: an object as a body, a patch or an apply wants it.
 pub struct Proposed {
@@ -21,7 +21,7 @@ pub struct Placed<'w> {
     pub proposed: Proposed,
     /// The name, also where it was generated.
     pub name: String,
-    /// The `generateName` of a new object; empty where the client sends none.
+    /// Its `generateName`; empty where it has none.
     pub generate_name: String,
     /// Whether the name was generated.
     pub is_generated: bool,
@@ -44,6 +44,9 @@ pub struct Draft<'w> {
     /// A copy of the object from before the server added items to lists or maps, or allocated values.
     /// Managers own the fields of this copy; none where the object itself will do.
     pub before_additions: Option<Tree>,
+    /// Fields that count for ownership with other values than they have, see
+    /// [`overruled`](crate::behaviour::Behaviour::overruled).
+    pub overruled: Vec<Overruled>,
     /// What must still hold when the write commits.
     pub conditions: Vec<Condition>,
 }

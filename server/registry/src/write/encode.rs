@@ -9,7 +9,7 @@ use orch_storage::{Body, Change, Key, Write};
 
 use super::{attempt::Attempt, draft::Owned};
 use crate::{
-    answer::Answer,
+    answer::{Answer, Outcome},
     catalog::ServedResource,
     conversion,
     error::{ApiError, ExistsDetail, ResourceName, Result},
@@ -65,7 +65,7 @@ fn encode_new(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
             return Err(taken(target.resource, name, &generate_name, is_deleting));
         }
         let json = stored::transient(target.resource.def.type_def, &tree, owners.as_deref());
-        return Ok(Encoded::Answer(Answer::Transient { json, created: true }));
+        return Ok(Encoded::Answer(Answer::Transient { json, outcome: Outcome::Created }));
     }
     if sent_version != 0 {
         let message = "resourceVersion should not be set on objects to be created";
@@ -92,8 +92,10 @@ fn encode_changed(attempt: Attempt<'_>, owned: Owned) -> Result<Encoded> {
     if !completes_deletion && !differs && !is_stale {
         return Ok(Encoded::Answer(Answer::Object(current.object)));
     }
-    let transient =
-        || Answer::Transient { json: stored::transient(resource.def.type_def, &tree, None), created: false };
+    let transient = || Answer::Transient {
+        json: stored::transient(resource.def.type_def, &tree, None),
+        outcome: Outcome::Done,
+    };
     if options.dry_run {
         return Ok(Encoded::Answer(transient()));
     }

@@ -43,14 +43,8 @@ pub fn check_name(target: &Target<'_>, tree: &Tree) -> Result<()> {
 pub fn validate(def: &ResourceDef, tree: &Tree, violations: &mut Validation<'_>) {
     let path = Path::ROOT.field("metadata");
     let (name, base) = (Meta::of(tree).name(), Meta::of(tree).generate_name());
-    if !base.is_empty() {
-        let rule = match def.name_format {
-            NameFormat::DnsSubdomain => constraint::dns_subdomain_prefix,
-            NameFormat::DnsLabel => constraint::dns_label_prefix,
-            NameFormat::Dns1035Label => constraint::dns_1035_label_prefix,
-            NameFormat::PathSegment => constraint::path_segment_prefix,
-        };
-        violations.invalid_all(&path.field("generateName"), base, &rule(base));
+    for error in base_errors(def.name_format, base) {
+        violations.push(error);
     }
     let path = path.field("name");
     if name.is_empty() {
@@ -64,6 +58,22 @@ pub fn validate(def: &ResourceDef, tree: &Tree, violations: &mut Validation<'_>)
         NameFormat::PathSegment => constraint::path_segment,
     };
     violations.invalid_all(&path, name, &rule(name));
+}
+
+/// What is wrong with the beginning of a generated name.
+pub fn base_errors(format: NameFormat, base: &str) -> Vec<FieldError> {
+    if base.is_empty() {
+        return Vec::new();
+    }
+    let rule = match format {
+        NameFormat::DnsSubdomain => constraint::dns_subdomain_prefix,
+        NameFormat::DnsLabel => constraint::dns_label_prefix,
+        NameFormat::Dns1035Label => constraint::dns_1035_label_prefix,
+        NameFormat::PathSegment => constraint::path_segment_prefix,
+    };
+    let metadata = Path::ROOT.field("metadata");
+    let path = metadata.field("generateName");
+    rule(base).iter().map(|fault| FieldError::invalid(&path, base, fault)).collect()
 }
 
 /// `base` and a random suffix.

@@ -15,6 +15,7 @@ use super::{
     draft::{Draft, Owned, Ownership},
 };
 use crate::{
+    behaviour::Overruled,
     catalog::ServedResource,
     conversion::{self, LostManagers, name_owners_there},
     error::{ApiError, Result},
@@ -28,7 +29,7 @@ use crate::{
 /// # Errors
 /// 500 where it has no structural form.
 pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
-    let Draft { object, old: _, mut placed, unowned, before_additions, conditions } = draft;
+    let Draft { object, old: _, mut placed, unowned, before_additions, overruled, conditions } = draft;
     let resource = attempt.target.resource;
     let mut tree = tree_of(resource, &*object)?;
     let warnings = placed.violations.take_warnings();
@@ -45,9 +46,9 @@ pub fn own(attempt: Attempt<'_>, draft: Draft<'_>) -> Result<Owned> {
                 attempt.cx.warn_all(warnings);
             }
             // Managers that were dropped are still stored, so this write changes what is stored.
-            let owners_differ =
-                own_changed(attempt, ownership, &unowned, before_additions, &mut current, &mut tree)
-                    || current.lost_managers != LostManagers::None;
+            let asked = Asked { unowned: &unowned, before_additions, overruled };
+            let owners_differ = own_changed(attempt, ownership, asked, &mut current, &mut tree)
+                || current.lost_managers != LostManagers::None;
             nullable::empty_to_null(&mut tree, resource.def.type_def);
             let began = Instant::now();
             let differs = owners_differ || !managed_fields::same_but_owners(&current.tree, &tree);
@@ -120,13 +121,19 @@ fn own_new(
     Ok(owners)
 }
 
+/// What differs, for ownership, between a changed object and what the client asked for.
+struct Asked<'a> {
+    unowned: &'a [FieldPath],
+    before_additions: Option<Tree>,
+    overruled: Vec<Overruled>,
+}
+
 /// Takes the managed fields out of the current object and puts the updated ones into the new one. Returns
 /// whether they differ in more than times.
 fn own_changed(
     attempt: Attempt<'_>,
     ownership: Ownership,
-    unowned: &[FieldPath],
-    before_additions: Option<Tree>,
+    asked: Asked<'_>,
     current: &mut Current,
     tree: &mut Tree,
 ) -> bool {
@@ -138,14 +145,20 @@ fn own_changed(
         Ownership::Tracked { sent } => {
             let time = attempt.cx.core.now().to_string();
             let lost_managers = current.lost_managers == LostManagers::All;
+            let Asked { unowned, before_additions, overruled } = asked;
             let write = Write { lost_managers, ..record(attempt, &time, unowned) };
             let def = attempt.target.resource.def.type_def;
-            let Some(mut asked) = before_additions else {
-                return managed_fields::track_update(&write, &mut current.tree, sent.as_ref(), tree, def);
+            let Some(mut copy) = before_additions else {
+                let kept = put_all(tree, overruled);
+                let differ =
+                    managed_fields::track_update(&write, &mut current.tree, sent.as_ref(), tree, def);
+                put_all(tree, kept);
+                return differ;
             };
+            put_all(&mut copy, overruled);
             let differ =
-                managed_fields::track_update(&write, &mut current.tree, sent.as_ref(), &mut asked, def);
-            MetaMut::of(tree).set_managed_fields(managed_fields::take_entries(&mut asked));
+                managed_fields::track_update(&write, &mut current.tree, sent.as_ref(), &mut copy, def);
+            MetaMut::of(tree).set_managed_fields(managed_fields::take_entries(&mut copy));
             differ
         }
         Ownership::Applied { entries } => {
@@ -153,6 +166,20 @@ fn own_changed(
             MetaMut::of(tree).set_managed_fields(entries);
             managed_fields::owners_differ(&stored, Meta::of(tree).managed_fields())
         }
+    }
+}
+
+/// Puts values into fields, and returns what was there. A field of an object that is not there stays absent.
+fn put_all(tree: &mut Tree, fields: Vec<Overruled>) -> Vec<Overruled> {
+    fields.into_iter().map(|(path, value)| (path, put(tree, path, value))).collect()
+}
+
+fn put(tree: &mut Tree, path: FieldPath, value: Option<Tree>) -> Option<Tree> {
+    let (name, parents) = path.split_last()?;
+    let parent = parents.iter().try_fold(tree, |tree, name| tree.get_mut(name))?.as_object_mut()?;
+    match value {
+        Some(value) => parent.insert((*name).to_owned(), value),
+        None => parent.remove(*name),
     }
 }
 

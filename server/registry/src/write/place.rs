@@ -5,7 +5,7 @@ use orch_machinery::meta::{Meta, MetaMut, field};
 use orch_meta::meta::v1::ObjectMeta;
 use orch_runtime::{
     Tree,
-    field_error::{FieldError, Rendered, Shown as _, Validation},
+    field_error::{FieldError, Rendered, Validation},
     object::Validate as _,
     path::Path,
     resource_def::{ResourceDef, Scope},
@@ -23,6 +23,7 @@ use super::{
 use crate::{
     error::{ApiError, Result},
     objects::Current,
+    read::version::fault_of,
     request::Target,
 };
 
@@ -87,16 +88,10 @@ fn place_changed(attempt: Attempt<'_>, mut proposed: Proposed, current: Current)
     }
     let mut violations = Validation::new(attempt.cx.core.vocabulary());
     validate_update(&current.tree, tree, &mut violations)?;
+    let generate_name = Meta::of(tree).generate_name().to_owned();
     proposed.current = Some(current);
     let name = target.name.to_string();
-    Ok(Placed {
-        proposed,
-        name,
-        generate_name: String::new(),
-        is_generated: false,
-        sent_version: 0,
-        violations,
-    })
+    Ok(Placed { proposed, name, generate_name, is_generated: false, sent_version: 0, violations })
 }
 
 /// Gives a new object its identity: uid, creation time, first generation, and a generated name where it has
@@ -159,9 +154,7 @@ pub fn sent_version(tree: &Tree) -> Result<u64> {
     if version.is_empty() {
         return Ok(0);
     }
-    version.parse().map_err(|_| {
-        ApiError::Unclassified(format!("strconv.ParseUint: parsing {}: invalid syntax", version.shown()))
-    })
+    version.parse().map_err(|_| ApiError::Unclassified(fault_of(version)))
 }
 
 /// A version that a client sends must be that of the current object.

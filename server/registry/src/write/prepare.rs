@@ -45,13 +45,14 @@ pub fn prepare<'w>(attempt: Attempt<'w>, ruled: Attempt<'_>, mut placed: Placed<
     };
     let mut tree = std::mem::take(&mut placed.proposed.tree);
     drop_gated(attempt.cx, resource, &mut tree, current);
+    let overruled = current.map(|current| resource.behaviour.overruled(&tree, current)).unwrap_or_default();
     if in_storage_version {
         tree = with_defaults_converted(resource, tree)?;
         drop_gated(attempt.cx, ruled.target.resource, &mut tree, converted.as_ref());
     }
     let mut object = typed(ruled.target.resource, tree)?;
     resource.behaviour.prepare(&mut *object, old.as_deref(), &write_info(attempt));
-    Ok(Draft { object, old, placed, unowned, before_additions: None, conditions: Vec::new() })
+    Ok(Draft { object, old, placed, unowned, before_additions: None, overruled, conditions: Vec::new() })
 }
 
 /// An object in the stored version. What the client leaves out gets the defaults of its own version before.

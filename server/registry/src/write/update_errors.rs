@@ -15,6 +15,10 @@ pub const OF_SUBRESOURCES: &[UpdateCheck] =
 
 /// What the rules have found.
 pub struct Found {
+    /// Faults of `generateName` in an object of any kind.
+    pub base: Vec<FieldError>,
+    /// Faults of `generateName` in an object of this kind.
+    pub base_of_kind: Vec<FieldError>,
     /// Forbidden changes of metadata.
     pub metadata: Vec<FieldError>,
     /// Faults of the new object, those of its metadata first.
@@ -26,9 +30,10 @@ pub struct Found {
 impl Found {
     /// All errors in the order in which they are told.
     pub fn told(&self, checks: &[UpdateCheck]) -> Vec<FieldError> {
-        let Found { metadata, object, change } = self;
+        let Found { base, base_of_kind, metadata, object, change } = self;
         // What every kind's metadata is checked for: by itself, and as a change.
-        let mut told: Vec<FieldError> = matching(object, |error| part(error) != Part::Other).collect();
+        let mut told = base.clone();
+        told.extend(matching(object, |error| part(error) != Part::Other));
         told.extend(metadata.iter().cloned().chain(matching(object, is_checked_again)));
         for check in checks {
             match check {
@@ -36,7 +41,7 @@ impl Found {
                     told.extend(metadata.iter().cloned().chain(matching(object, is_checked_again)));
                     told.extend(matching(object, is_finalizer));
                 }
-                UpdateCheck::Rules => told.extend(object.iter().cloned()),
+                UpdateCheck::Rules => told.extend(base_of_kind.iter().chain(object).cloned()),
                 UpdateCheck::Fields => told.extend(matching(object, |error| !is_metadata(error))),
                 UpdateCheck::Change => told.extend(change.iter().cloned()),
             }
@@ -94,6 +99,8 @@ mod tests {
             fields.iter().map(error).collect::<Vec<_>>()
         };
         let found = Found {
+            base: errors(&["metadata.generateName"]),
+            base_of_kind: errors(&["metadata.generateName of the kind"]),
             metadata: errors(&["metadata.uid"]),
             object: errors(&["metadata.labels", "metadata.finalizers", "metadata.finalizers[0]", "spec"]),
             change: errors(&["spec.changed"]),
@@ -103,11 +110,18 @@ mod tests {
 
     #[test]
     fn metadata_is_told_for_all_kinds_first() {
-        let common = ["metadata.labels", "metadata.finalizers", "metadata.uid", "metadata.labels"];
+        let common = [
+            "metadata.generateName",
+            "metadata.labels",
+            "metadata.finalizers",
+            "metadata.uid",
+            "metadata.labels",
+        ];
         assert_eq!(told(&[]), common);
         let all = [
             &common[..],
             &["metadata.uid", "metadata.labels", "metadata.finalizers[0]"],
+            &["metadata.generateName of the kind"],
             &["metadata.labels", "metadata.finalizers", "metadata.finalizers[0]", "spec"],
             &["spec.changed"],
         ];

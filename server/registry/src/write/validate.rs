@@ -1,10 +1,12 @@
 //! The stage **validate**: the rules of the schema, then those of the kind's behaviour. All violations are
 //! reported together. An object without any is put into the form in which it is stored.
 
+use orch_runtime::resource_def::NameFormat;
+
 use super::{
     attempt::Attempt,
     draft::Draft,
-    metadata_errors,
+    metadata_errors, names,
     prepare::write_info,
     update_errors::{Found, OF_SUBRESOURCES},
 };
@@ -33,7 +35,14 @@ pub fn validate(attempt: Attempt<'_>, draft: &mut Draft<'_>) -> Result<()> {
             let of_object = violations.take_errors();
             object.validate_update(old, violations);
             let change = violations.take_errors();
-            let found = Found { metadata: of_metadata, object: of_object, change };
+            let base = &*draft.placed.generate_name;
+            let found = Found {
+                base: names::base_errors(NameFormat::PathSegment, base),
+                base_of_kind: names::base_errors(resource.def.name_format, base),
+                metadata: of_metadata,
+                object: of_object,
+                change,
+            };
             let is_main_path = attempt.target.subresource.is_none();
             let checks = if is_main_path { resource.def.update_checks } else { OF_SUBRESOURCES };
             found.told(checks).into_iter().for_each(|error| violations.push(error));

@@ -25,7 +25,7 @@ const COMPRESSED: &str = ".gz";
 /// The ending of one that is being made.
 const UNFINISHED: &str = ".gz.unfinished";
 
-/// Where names lead to files that belong to others: `/dev/stdout` may be one.
+/// Where links lead to files that belong to others: `/dev/stdout` may be one.
 const FOREIGN: &[&str] = &["/dev", "/proc"];
 
 /// When a file is full, and what happens to older ones.
@@ -148,9 +148,14 @@ impl Lines for LogFile {
 /// Opens a file whose lines new ones follow, with its size if it can be rotated.
 fn open_to_follow(path: &Path) -> io::Result<(File, Option<u64>)> {
     let file = open(path)?;
-    let is_rotated = file.metadata()?.is_file() && !FOREIGN.iter().any(|root| path.starts_with(root));
+    let is_own = || !FOREIGN.iter().any(|root| path.starts_with(root)) || is_no_link(path);
+    let is_rotated = file.metadata()?.is_file() && is_own();
     let size = if is_rotated { Some(end_last_line(&file, path)?) } else { None };
     Ok((file, size))
+}
+
+fn is_no_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_symlink())
 }
 
 /// Its directory is made where it is missing.
@@ -402,6 +407,21 @@ mod tests {
         assert_eq!(&lines, b"12345678\nabcdefgh\nABCDEFGH\n");
         assert_eq!(fs::read(directory.path().join("out")).unwrap(), lines);
         assert_eq!(names(directory.path()), ["audit.log", "out"]);
+    }
+
+    #[test]
+    fn a_file_in_shared_memory_is_rotated_as_any_other() {
+        let Ok(directory) = tempfile::tempdir_in("/dev/shm") else { return };
+        let path = directory.path().join("audit.log");
+        let mut log = LogFile::open(path.clone(), rotation()).unwrap();
+        log.write_lines(b"12345678\n").unwrap();
+        log.write_lines(b"abcdefgh\n").unwrap();
+        assert_eq!(names(directory.path()).len(), 2);
+        assert!(log.reopen().unwrap());
+        // A link may lead to a file of others.
+        let link = directory.path().join("link.log");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(!LogFile::open(link, rotation()).unwrap().reopen().unwrap());
     }
 
     #[test]

@@ -77,8 +77,12 @@ pub(super) fn merge_in_order(
         return Ok(());
     }
     let had = items.as_deref().unwrap_or_default();
-    let server = positions(had, key);
-    let all_of_a_kind = kind(had, change.as_deref().unwrap_or_default());
+    let changed = change.as_deref().unwrap_or_default();
+    let server = match key {
+        Some(key) if slot.strategy.merge => order::server_positions(had, changed, key),
+        key => positions(had, key),
+    };
+    let all_of_a_kind = kind(had, changed);
     let merged = match (items, change) {
         (Some(items), Some(change)) => merge(items, change, slot, work)?,
         (items, None) => items.unwrap_or_default(),

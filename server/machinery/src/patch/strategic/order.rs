@@ -1,6 +1,9 @@
 //! The order of a merged list.
 
-use std::{collections::HashMap, slice};
+use std::{
+    collections::{HashMap, HashSet, hash_map::Entry},
+    slice,
+};
 
 use orch_runtime::Tree;
 
@@ -114,4 +117,45 @@ pub(super) fn positions(items: &[Tree], key: Option<&str>) -> Result<Positions, 
         positions.entry(identity(item, key)?).or_insert(position);
     }
     Ok(positions)
+}
+
+/// The positions of the items in a list on the server for an order that is set beside changes of the list.
+///
+/// The reference server deletes items in place before it looks at the positions, and adds items to what is
+/// left. So as many new items as were deleted stand at the end of the list, as if the server had had them.
+pub(super) fn server_positions(items: &[Tree], change: &[Tree], key: &str) -> Result<Positions, PatchError> {
+    let mut deleted = HashSet::new();
+    let mut added = Vec::new();
+    for item in change {
+        if Directive::deletes(item) {
+            deleted.insert(identity(item, Some(key))?);
+        } else if Directive::is_in(item) {
+            // The only other directive here replaces the list, and nothing is added to the old one.
+            return positions(items, Some(key));
+        } else {
+            added.push(item);
+        }
+    }
+    let mut kept = HashMap::with_capacity(items.len());
+    let mut free = 0;
+    for item in items {
+        let identity = identity(item, Some(key))?;
+        if deleted.contains(&identity) {
+            free += 1;
+            continue;
+        }
+        let end = kept.len();
+        kept.entry(identity).or_insert(end);
+    }
+    for item in added {
+        if free == 0 {
+            break;
+        }
+        let end = kept.len();
+        if let Entry::Vacant(place) = kept.entry(identity(item, Some(key))?) {
+            place.insert(end);
+            free -= 1;
+        }
+    }
+    Ok(kept)
 }

@@ -188,6 +188,41 @@ fn an_order_is_set_for_lists_of_objects() {
     );
 }
 
+/// The names after a patch of the containers `c1 c2 c3`. `-c1` deletes; `wanted` is the order that is set.
+fn reordered(change: &str, wanted: &str) -> String {
+    let items = |names: &str| {
+        let item = |name: &str| match name.strip_prefix('-') {
+            Some(name) => json!({"name": name, "$patch": "delete"}),
+            None => json!({"name": name}),
+        };
+        names.split(' ').map(item).collect::<Vec<_>>()
+    };
+    let current = json!({"spec": {"containers": items("c1 c2 c3")}});
+    let patch = json!({"containers": items(change), "$setElementOrder/containers": items(wanted)});
+    let result = apply(&current, &json!({"spec": patch}), &WORKLOAD).unwrap();
+    names(&result["spec"]["containers"]).join(" ")
+}
+
+#[test]
+fn an_item_that_takes_the_place_of_a_deleted_one_counts_as_the_servers() {
+    // The answers are those of the reference server.
+    for (change, wanted, expected) in [
+        ("c4 c3 -c1", "c4 c3", "c2 c4 c3"),
+        ("c4 -c1", "c4 c3", "c2 c4 c3"),
+        ("c4 -c1", "c4", "c2 c3 c4"),
+        ("-c2 c4", "c4 c3", "c1 c4 c3"),
+        ("c4 -c2", "c3 c4", "c1 c3 c4"),
+        ("c4 c5 -c1", "c4 c5", "c2 c3 c4 c5"),
+        ("c5 c4 -c1", "c5 c4", "c2 c3 c5 c4"),
+        ("c1 -c1", "c1", "c2 c3 c1"),
+        ("c4 -c9", "c4", "c4 c1 c2 c3"),
+        ("c4 -c1 -c2", "c4", "c3 c4"),
+        ("c4", "c4 c3", "c4 c1 c2 c3"),
+    ] {
+        assert_eq!(reordered(change, wanted), expected, "{change}, in the order {wanted}");
+    }
+}
+
 #[test]
 fn errors_are_of_the_right_class() {
     use PatchError as E;
