@@ -70,13 +70,19 @@ pub async fn backup_unnamed(path: &Path) -> Result<(Report, File), StoreError> {
     removed.map(|()| (report, file))
 }
 
-/// Copies and checks; `file` is the copy, locked by this process. What is in it is overwritten.
+/// Copies and checks; `file` is the copy, locked by this process. What is in it is overwritten. What the files
+/// beside the database say that was acknowledged has to be in the copy.
 async fn fill(path: &Path, copy: &Path, file: &File) -> Result<Report, StoreError> {
     let failed = |error: io::Error| not_writable(copy, &error);
+    let evidence = Evidence::gather(path)?;
     file.set_len(0).map_err(failed)?;
     LogReader::open(path).await?.copy_into(path, copy).await?;
     file.sync_all().map_err(failed)?;
-    whole(check(copy).await?, copy)
+    let report = whole(check(copy).await?, copy)?;
+    if let Some((meta, found)) = LogReader::look(copy).await? {
+        evidence.require(&meta, found)?;
+    }
+    Ok(report)
 }
 
 /// It has the right mode from the beginning.

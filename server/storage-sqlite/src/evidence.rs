@@ -99,6 +99,17 @@ impl Evidence {
         missing
     }
 
+    /// Refuses a database that lacks something.
+    ///
+    /// # Errors
+    /// [`StoreError::Lost`].
+    pub(crate) fn require(&self, meta: &Meta, found: Found) -> Result<(), StoreError> {
+        match self.missing(meta, found) {
+            missing if missing.is_empty() => Ok(()),
+            missing => Err(StoreError::Lost { path: self.path.clone(), detail: missing.join("; ").into() }),
+        }
+    }
+
     /// The beginning of a new history: after everything that may have been acknowledged. `now` is the time.
     pub(crate) fn new_history(&self, found: Found, now: Timestamp) -> Revision {
         let milliseconds = found.time.map_or(0, |time| now.0.saturating_sub(time.0));

@@ -1,4 +1,4 @@
-//! Whether the name of the database still leads to the file that was opened.
+//! Whether the names of the database and its write-ahead log still lead to the files that were opened.
 //!
 //! Writes to a file that was removed, or that another one has taken the place of, are gone at the next
 //! start. And SQLite must not open the other file beside the write-ahead log of the first one: it would take

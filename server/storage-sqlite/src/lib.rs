@@ -168,16 +168,23 @@ async fn accepted_loss(
 }
 
 /// Shows all rows of the database at `path`, in order, as they are at one moment, with values that `sealing`
-/// opens. A server may be writing meanwhile. Changes nothing.
+/// opens. A server may be writing meanwhile. Changes nothing. Fails at the end where writes are missing that
+/// were acknowledged.
 pub async fn read(
     path: &Path,
     sealing: Option<&dyn Sealing>,
     visit: &mut Visitor<'_>,
 ) -> Result<(), StoreError> {
+    let evidence = Evidence::gather(path)?;
     let mut reader = LogReader::open(path).await?;
-    reader.read(path, &mut |record| visit(row::opened(record, sealing).0)).await?;
+    let (mut rows, mut time) = (0, None);
+    let mut take = |record: Record| {
+        (rows, time) = (rows + 1, Some(record.time));
+        visit(row::opened(record, sealing).0);
+    };
+    let (meta, newest) = reader.read(path, &mut take).await?;
     reader.close().await;
-    Ok(())
+    evidence.require(&meta, Found { newest, rows, time })
 }
 
 /// The vocabulary of the database at `path`. Changes nothing.

@@ -2,8 +2,8 @@
 //! it ends.
 
 use std::fs::{self, File, Permissions, TryLockError};
-use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use orch_storage::StoreError;
@@ -13,7 +13,11 @@ const PRIVATE: u32 = 0o600;
 
 /// Holds the database until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Lock(#[expect(dead_code, reason = "open is locked")] File);
+pub(crate) struct Lock {
+    /// Locked as long as it is open.
+    file: File,
+    path: PathBuf,
+}
 
 impl Lock {
     /// Takes the database at `path`; makes its directory if needed.
@@ -24,9 +28,18 @@ impl Lock {
         let lock = lock_path(path);
         let file = open_private(&lock).map_err(|error| not_writable(&lock, &error))?;
         match file.try_lock() {
-            Ok(()) => Ok(Self(file)),
+            Ok(()) => Ok(Self { file, path: lock }),
             Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: path.into(), lock }),
             Err(TryLockError::Error(error)) => Err(not_writable(&lock, &error)),
+        }
+    }
+
+    /// Whether others who open the lock file find this one. Where nobody can tell, they do.
+    pub(crate) fn has_its_name(&self) -> bool {
+        match (self.file.metadata(), fs::metadata(&self.path)) {
+            (Ok(locked), Ok(named)) => (locked.dev(), locked.ino()) == (named.dev(), named.ino()),
+            (_, Err(error)) => error.kind() != ErrorKind::NotFound,
+            (Err(_), Ok(_)) => true,
         }
     }
 }

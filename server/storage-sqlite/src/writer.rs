@@ -9,6 +9,7 @@ mod room;
 mod stop;
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use orch_storage::engine::{Batch, Garbage, MemoryWriter};
@@ -84,6 +85,10 @@ pub(crate) struct Writer {
     /// A transaction failed, and what it left in the log was not removed yet.
     needs_repair: bool,
     stop: Stop,
+    /// The name of the write-ahead log.
+    log_path: PathBuf,
+    /// The log lost its name, and all that it holds is in the database file.
+    is_log_saved: bool,
 }
 
 /// What an opened database is to its writer.
@@ -109,7 +114,8 @@ impl Writer {
         let reserve = Reserve::beside(&config.path, config.reserve_bytes);
         let room = if reserve.is_kept() { Room::Reserved } else { Room::Unreserved };
         // What a process left that was killed is to be copied too: it would be read again at every start.
-        let written = wal::wal_path(&config.path).metadata().map_or(0, |wal| wal.len());
+        let log_path = wal::wal_path(&config.path);
+        let written = log_path.metadata().map_or(0, |wal| wal.len());
         Self {
             config,
             lock,
@@ -133,6 +139,8 @@ impl Writer {
             dropping_fails: false,
             needs_repair: false,
             stop,
+            log_path,
+            is_log_saved: false,
         }
     }
 
@@ -177,10 +185,13 @@ impl Writer {
                 }
                 _ = tick.tick() => if self.stop.is_open() {
                     self.try_the_disk().await;
+                    self.keep_the_lock();
                     self.mark.sync_when_due();
                     self.copy_when_idle().await;
                     self.clean_when_idle().await;
                     self.look_for_room().await;
+                } else {
+                    self.save_the_log().await;
                 }
             }
         }
@@ -246,7 +257,7 @@ impl Writer {
         self.stop.check()?;
         let persisted = self.try_to_persist(batch).await;
         match &persisted {
-            Ok(()) => self.stop.written(),
+            Ok(()) => self.stop.written(&self.log_path),
             Err(error) => self.stop.at(error),
         }
         persisted
@@ -318,7 +329,36 @@ impl Writer {
     /// After a failure of the disk: whether it works again, which probes want to know when nobody writes.
     async fn try_the_disk(&mut self) {
         if self.stop.is_failing() && self.repair().await.is_ok() && self.log.touch().await.is_ok() {
-            self.stop.written();
+            self.stop.written(&self.log_path);
+        }
+    }
+
+    /// Makes a removed lock file anew. Another process may have taken the database meanwhile.
+    fn keep_the_lock(&mut self) {
+        if self.lock.has_its_name() {
+            return;
+        }
+        match Lock::acquire(&self.config.path) {
+            Ok(lock) => {
+                tracing::warn!("the lock file of the database was removed or replaced: it is locked again");
+                self.lock = lock;
+            }
+            Err(error) => self.stop.at(&StoreError::ReadOnly { detail: error.to_string().into() }),
+        }
+    }
+
+    /// Copies the write-ahead log, which was removed or replaced under the server and is still open, into the
+    /// database file: from there, a start reads it.
+    async fn save_the_log(&mut self) {
+        if self.is_log_saved || !self.stop.has_lost_the_log() {
+            return;
+        }
+        match self.log.checkpoint().await {
+            Ok(is_whole) => self.is_log_saved = is_whole,
+            Err(error) => tracing::error!(%error, "the write-ahead log cannot be saved; trying again"),
+        }
+        if self.is_log_saved {
+            tracing::warn!("what the write-ahead log holds is in the database file: start the server again");
         }
     }
 

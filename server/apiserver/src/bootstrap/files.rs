@@ -150,7 +150,12 @@ pub fn ensure_private(path: &Path) -> Result<(), StartError> {
 
 /// Takes a file away from others who may read it, as a copy that was put back often allows.
 fn close_to_others(path: &Path) -> io::Result<()> {
-    let mode = std::fs::metadata(path)?.permissions().mode() & 0o777;
+    let file = std::fs::metadata(path)?;
+    if !file.is_file() {
+        // The mode of a device, to which a link leads, is not this server's to change.
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mode = file.permissions().mode() & 0o777;
     if mode % 0o100 == 0 {
         return Ok(());
     }

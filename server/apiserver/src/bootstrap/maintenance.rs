@@ -31,8 +31,8 @@ mod export;
 mod migrate;
 pub mod progress;
 
-use export::Exported;
 pub use export::strip;
+use export::{Exported, Newest};
 
 /// Performs a task and prints what came of it to stdout.
 ///
@@ -240,8 +240,9 @@ async fn export(ExportFlags { to, encryption_provider_config }: &ExportFlags) ->
     let out = || File::options().write(true).create_new(true).mode(PRIVATE).open(file);
     let out = if is_standard(file) { None } else { Some(out()) };
     let out = out.transpose().map_err(|error| StartError::configuration(file.display(), error))?;
-    let objects = export::newest(&database, &*encryption);
-    let objects = progress::during("exporting", objects).await.map_err(|error| runtime(&error))?;
+    let newest = export::newest(&database, &*encryption);
+    let newest = progress::during("exporting", newest).await.map_err(|error| runtime(&error))?;
+    let Newest { objects, lost } = newest;
     let is_seen = out.is_none() && io::stdout().is_terminal();
     let writing = blocking(move || match out {
         None => export::write(objects, &mut BufWriter::new(io::stdout().lock())),
@@ -261,10 +262,10 @@ async fn export(ExportFlags { to, encryption_provider_config }: &ExportFlags) ->
         told.extend(keys.iter().map(|key| printable(&format!("{what}: {key}")) + "\n"));
     }
     let _ = io::stderr().write_all(told.as_bytes());
-    if damaged.is_empty() {
-        return Ok(());
+    if !damaged.is_empty() {
+        return Err(StartError::Runtime(format!("{} objects cannot be read", damaged.len())));
     }
-    Err(StartError::Runtime(format!("{} objects cannot be read", damaged.len())))
+    lost.map_or(Ok(()), |lost| Err(runtime(&lost)))
 }
 
 /// How values of the database are kept. Groups in the file are read as its vocabulary spells them.

@@ -1,5 +1,7 @@
 //! When no writes are taken any more, where they would not last, and when all of them fail.
 
+use std::path::Path;
+
 use orch_storage::StoreError;
 
 use crate::identity::Identity;
@@ -8,6 +10,8 @@ use crate::patrol::Findings;
 /// Whether writes are taken.
 pub(crate) struct Stop {
     identity: Identity,
+    /// Of the write-ahead log, once there is one.
+    log: Option<Identity>,
     findings: Findings,
     /// SQLite has called the database damaged. Only a repair and another start mend that.
     damage: Option<StoreError>,
@@ -27,17 +31,30 @@ enum State {
 impl Stop {
     /// Of an opened database. Probes read the reason from `findings`.
     pub(crate) fn new(identity: Identity, findings: Findings) -> Self {
-        Self { identity, findings, damage: None, failing: None, told: State::Fine }
+        Self { identity, log: None, findings, damage: None, failing: None, told: State::Fine }
     }
 
     /// To be asked before each transaction.
     ///
     /// # Errors
-    /// [`StoreError::ReadOnly`], where the file was removed or replaced, or where the database is damaged.
+    /// [`StoreError::ReadOnly`], where a file was removed or replaced, or where the database is damaged.
     pub(super) fn check(&mut self) -> Result<(), StoreError> {
-        let checked = self.damage.clone().map_or_else(|| self.identity.check(), Err);
+        let checked = self.check_database().and_then(|()| self.check_log());
         self.tell(checked.as_ref().err());
         checked
+    }
+
+    fn check_database(&self) -> Result<(), StoreError> {
+        self.damage.clone().map_or_else(|| self.identity.check(), Err)
+    }
+
+    fn check_log(&self) -> Result<(), StoreError> {
+        self.log.as_ref().map_or(Ok(()), Identity::check)
+    }
+
+    /// Whether only the write-ahead log is not under its name any more. What it holds can be saved.
+    pub(super) fn has_lost_the_log(&self) -> bool {
+        self.check_database().is_ok() && self.check_log().is_err()
     }
 
     /// Whether writes are taken.
@@ -65,8 +82,11 @@ impl Stop {
         }
     }
 
-    /// A write was made.
-    pub(super) fn written(&mut self) {
+    /// A write was made, by way of the write-ahead log of this name.
+    pub(super) fn written(&mut self, log: &Path) {
+        if self.log.is_none() {
+            self.log = Identity::of(log).ok();
+        }
         if self.failing.take().is_some() {
             self.tell(None);
         }

@@ -165,6 +165,28 @@ async fn a_missing_log_is_missed() {
     killed.accept(&alone, "the database alone").await;
 }
 
+/// A copy takes the place of good ones, and what is read goes to other servers: neither is made in silence.
+#[tokio::test]
+async fn what_lacks_acknowledged_writes_is_not_copied() {
+    let [(_, killed), _] = killed().await;
+    let whole = killed.files.put();
+    let copied = orch_storage_sqlite::backup(&whole.path(), &whole.directory().join("copy")).await.unwrap();
+    assert_eq!(copied.revision, killed.revision);
+
+    let data = killed.files.clone().without("store.db-wal").put();
+    let copy = data.directory().join("copy");
+    let named = orch_storage_sqlite::backup(&data.path(), &copy).await.unwrap_err();
+    let unnamed = orch_storage_sqlite::backup_unnamed(&data.path()).await.unwrap_err();
+    let mut rows = 0;
+    let read = orch_storage_sqlite::read(&data.path(), None, &mut |_| rows += 1).await.unwrap_err();
+    for refused in [named, unnamed, read] {
+        let said = refused.to_string();
+        assert!(matches!(refused, StoreError::Lost { .. }), "{said}");
+        assert!(said.contains("store.db lacks") && said.contains("are missing"), "{said}");
+    }
+    assert!(!copy.exists());
+}
+
 /// Removing the log loses nothing if all of it was copied before.
 #[tokio::test]
 async fn a_closed_database_needs_no_other_file() {

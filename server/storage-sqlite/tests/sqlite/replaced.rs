@@ -37,6 +37,45 @@ async fn what_is_written_under_no_name_is_not_acknowledged() {
     assert_eq!(listing(&data.open().await).len(), 2);
 }
 
+/// The log alone, which is still open: what only it has is saved, and nothing more is taken that would be lost.
+#[tokio::test]
+async fn a_log_that_is_removed_is_saved() {
+    let data = DataDir::new();
+    let storage = data.open().await;
+    create(&storage, "a", "x").await.unwrap();
+    create(&storage, "b", "x").await.unwrap();
+    fs::remove_file(data.wal()).unwrap();
+    assert!(refused(&storage).await.ends_with("store.db-wal was removed"));
+    // For longer than the store waits until it looks.
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    // What a kill leaves now.
+    let killed = DataDir::new();
+    fs::copy(data.path(), killed.path()).unwrap();
+    fs::copy(data.mark(), killed.mark()).unwrap();
+    assert_eq!(listing(&killed.open().await).len(), 2);
+    storage.shutdown().await.unwrap();
+    assert_eq!(listing(&data.open().await).len(), 2);
+}
+
+/// A lock file under another name keeps nobody away.
+#[tokio::test]
+async fn a_lock_file_that_is_removed_is_locked_again() {
+    let data = DataDir::new();
+    let storage = data.open().await;
+    let lock = data.directory().join("store.db.lock");
+    fs::remove_file(&lock).unwrap();
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    let second = orch_storage_sqlite::open(data.config()).await;
+    assert!(matches!(second, Err(StoreError::Locked { .. })));
+    create(&storage, "a", "x").await.unwrap();
+
+    fs::remove_file(&lock).unwrap();
+    let other = fs::File::create(&lock).unwrap();
+    other.lock().unwrap();
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    assert!(refused(&storage).await.contains("store.db.lock"));
+}
+
 /// Another file is neither written nor opened: SQLite would take the write-ahead log beside it for its own.
 #[tokio::test]
 async fn another_file_under_the_name_is_not_touched() {

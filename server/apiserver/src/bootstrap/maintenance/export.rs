@@ -43,9 +43,17 @@ pub struct Exported {
 /// The newest state of an object; `None` if it cannot be read.
 type State = Option<Vec<u8>>;
 
+/// The newest state of every object that is there.
+pub struct Newest {
+    /// By their keys.
+    pub objects: BTreeMap<Key, State>,
+    /// Whether writes are missing that were acknowledged; [`StoreError::Lost`].
+    pub lost: Option<StoreError>,
+}
+
 /// Reads the newest state of every object, as they are at one moment, as `sealing` opens them. A server may
 /// be writing meanwhile.
-pub async fn newest(database: &Path, sealing: &dyn Sealing) -> Result<BTreeMap<Key, State>, StoreError> {
+pub async fn newest(database: &Path, sealing: &dyn Sealing) -> Result<Newest, StoreError> {
     let mut objects = BTreeMap::new();
     let mut take = |record: Record| match record.op {
         Op::Remove => drop(objects.remove(&record.key)),
@@ -53,8 +61,12 @@ pub async fn newest(database: &Path, sealing: &dyn Sealing) -> Result<BTreeMap<K
             objects.insert(record.key, record.value.ok().map(|bytes| bytes.to_vec()));
         }
     };
-    Box::pin(orch_storage_sqlite::read(database, Some(sealing), &mut take)).await?;
-    Ok(objects)
+    let lost = match Box::pin(orch_storage_sqlite::read(database, Some(sealing), &mut take)).await {
+        Ok(()) => None,
+        Err(lost @ StoreError::Lost { .. }) => Some(lost),
+        Err(error) => return Err(error),
+    };
+    Ok(Newest { objects, lost })
 }
 
 /// Writes them as manifests. A reader that goes is no error; what cannot be read is named all the same.
