@@ -5,6 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
+use rustix::fs::StatVfsMountFlags;
+
 /// How much is tried: more than what SQLite makes beside a database that it opens.
 const PROBE: usize = 1 << 16;
 
@@ -25,6 +27,11 @@ pub(crate) fn no_room(path: &Path) -> Option<io::Error> {
 pub(crate) fn room(path: &Path) -> Option<u64> {
     let system = rustix::fs::statvfs(path).ok()?;
     Some(system.f_bavail.saturating_mul(system.f_frsize))
+}
+
+/// Whether nobody can write to the file system of `path`.
+pub(crate) fn is_read_only(path: &Path) -> bool {
+    rustix::fs::statvfs(path).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
 /// Whether the reason is that the disk has no room, whatever the file.

@@ -12,11 +12,13 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 
 use crate::config::SqliteConfig;
+use crate::disk;
 use crate::evidence::Found;
 use crate::insert::{Inserts, ROWS};
 use crate::row;
 use crate::salvage::LogRow;
 use crate::schema::{self, Meta};
+use crate::wal;
 
 /// How many rows a scan is ahead of the code that takes them.
 const READ_AHEAD: usize = 512;
@@ -244,10 +246,13 @@ impl Log {
         Ok(())
     }
 
-    /// Writes, durably, what is there already.
+    /// Writes to the disk without changing anything. SQLite writes nothing where a row becomes what it was, so
+    /// one comes and goes.
     pub(crate) async fn touch(&mut self) -> Result<(), sqlx::Error> {
-        let same = sqlx::query("UPDATE meta SET value = value WHERE name = 'format'");
-        same.execute(&mut self.connection).await.map(|_| ())
+        let mut transaction = self.connection.begin_with("BEGIN IMMEDIATE").await?;
+        let touch = "INSERT INTO meta VALUES ('touch', ''); DELETE FROM meta WHERE name = 'touch'";
+        sqlx::raw_sql(touch).execute(&mut *transaction).await?;
+        transaction.commit().await
     }
 
     /// Shortens the write-ahead log to nothing, if nobody reads from it just now.
@@ -275,7 +280,10 @@ impl Log {
 impl LogReader {
     /// Opens the database at `path` for reading. Nothing is created or changed.
     pub(crate) async fn open(path: &Path) -> Result<Self, StoreError> {
-        let connection = schema::read_only_options(path).row_buffer_size(READ_AHEAD).connect().await;
+        let options = schema::read_only_options(path).row_buffer_size(READ_AHEAD);
+        // Otherwise SQLite makes files beside it, or a write-ahead log would be left out.
+        let is_alone = wal::wal_path(path).metadata().map_or(0, |log| log.len()) == 0;
+        let connection = options.immutable(is_alone && disk::is_read_only(path)).connect().await;
         Ok(Self { connection: connection.map_err(|error| schema::at_start(path, &error))? })
     }
 

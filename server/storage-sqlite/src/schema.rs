@@ -131,6 +131,15 @@ pub(crate) async fn prepare(
 /// Reads what the database at `path` is.
 pub(crate) async fn read(connection: &mut SqliteConnection, path: &Path) -> Result<Meta, StoreError> {
     let not_ours = |detail: &str| StoreError::NotADatabase { path: path.into(), detail: detail.into() };
+    // Code that runs with each write, and that is in no database of this store.
+    let others = "SELECT count(*) FROM sqlite_schema WHERE type IN ('trigger', 'view')";
+    let others: i64 = sqlx::query_scalar(others)
+        .fetch_one(&mut *connection)
+        .await
+        .map_err(|error| at_start(path, &error))?;
+    if others > 0 {
+        return Err(not_ours("it has triggers or views"));
+    }
     let rows = match sqlx::query("SELECT name, value FROM meta").fetch_all(connection).await {
         Ok(rows) => rows,
         Err(error) if primary_code(&error) == Some(1) => {

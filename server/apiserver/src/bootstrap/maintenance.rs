@@ -100,7 +100,11 @@ fn must_be_free(flag: &str, database: &Path) -> Result<(), StartError> {
 async fn check(at: &DataDir) -> Result<(), StartError> {
     let database = existing(at)?;
     let checking = Box::pin(orch_storage_sqlite::check(&database));
-    let report = progress::during("checking", checking).await.map_err(|error| runtime(&error))?;
+    let report = progress::during("checking", checking).await.map_err(|error| match error {
+        // It is not known what is in it.
+        StoreError::NotWritable { .. } => StartError::caused("--data-dir", &error),
+        error => runtime(&error),
+    })?;
     write_report(&report);
     if report.is_clean() {
         return Ok(());

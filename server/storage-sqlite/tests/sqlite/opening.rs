@@ -210,6 +210,24 @@ async fn undoes_a_transaction_of_a_creation_that_was_cut_off() {
     assert!(!journal(&data).exists());
 }
 
+/// A copy from elsewhere could bring one, which runs with the rights of the server.
+#[tokio::test]
+async fn refuses_a_database_with_triggers() {
+    let data = DataDir::new();
+    data.open().await.shutdown().await.unwrap();
+    let mut database = data.tamper().await;
+    let trigger = "CREATE TRIGGER t AFTER INSERT ON log BEGIN DELETE FROM log; END";
+    sqlx::raw_sql(trigger).execute(&mut database).await.unwrap();
+    database.close().await.unwrap();
+    let (error, text) = refusal(data.config()).await;
+    assert!(matches!(error, StoreError::NotADatabase { .. }) && text.contains("triggers"), "{text}");
+    assert!(orch_storage_sqlite::check(&data.path()).await.is_err());
+    let restored = DataDir::new();
+    let copy = fs::File::open(data.path()).unwrap();
+    let refused = orch_storage_sqlite::restore(copy, "copy".as_ref(), &restored.path()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::NotADatabase { .. }), "{refused}");
+}
+
 #[tokio::test]
 async fn offline_check_needs_no_server_and_changes_nothing() {
     let data = DataDir::new();
