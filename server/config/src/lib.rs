@@ -320,7 +320,7 @@ impl Flags {
             .find(|vocabulary| vocabulary.name == self.api.vocabulary)
             .expect("the parser accepts only names of vocabularies");
         let authorization = self.authorization.check()?;
-        let feature_gates = FeatureGates::parse(&self.api.feature_gates)
+        let feature_gates = FeatureGates::parse(&entries(self.api.feature_gates))
             .map_err(|problem| StartError::configuration("--feature-gates", problem))?;
         Ok(Config {
             serving: self.serving.check()?,
@@ -334,12 +334,12 @@ impl Flags {
             storage: self.storage.check()?,
             logging: self.logging.check()?,
             observation: self.observation.check(),
-            enablement: Enablement::parse(&self.api.runtime_config)
+            enablement: Enablement::parse(&entries(self.api.runtime_config))
                 .map_err(|problem| StartError::configuration("--runtime-config", problem))?,
             feature_gates,
             admission: AdmissionConfig {
-                enabled: self.api.enable_admission_plugins,
-                disabled: self.api.disable_admission_plugins,
+                enabled: entries(self.api.enable_admission_plugins),
+                disabled: entries(self.api.disable_admission_plugins),
             },
             controllers: self.api.controllers,
             ranges: Ranges {
@@ -351,6 +351,12 @@ impl Flags {
             vocabulary,
         })
     }
+}
+
+/// The entries of a list. Without a value (`--feature-gates=`, as templates make it) there are none.
+fn entries(mut list: Vec<String>) -> Vec<String> {
+    list.retain(|entry| !entry.is_empty());
+    list
 }
 
 /// Every flag and every subcommand.

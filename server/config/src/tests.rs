@@ -244,6 +244,10 @@ fn every_flag_reaches_the_configuration() {
             c.enablement
                 == Enablement::parse(&["api/beta", "v1=false", "apps/v1"].map(str::to_owned)).unwrap()
         }),
+        (&["--feature-gates=", "--runtime-config="], |c| c.enablement == Enablement::parse(&[]).unwrap()),
+        (&["--enable-admission-plugins=", "--disable-admission-plugins="], |c| {
+            c.admission.enabled.is_empty() && c.admission.disabled.is_empty()
+        }),
         (&["--feature-gates=AllBeta=true,AllAlpha=true"], |c| c.feature_gates.is_on(&UNSAFE_DELETION)),
         (&["--authorization-mode=ABAC", "--authorization-policy-file=a"], |c| {
             c.authorization.policy_file.as_deref() == Some("a".as_ref())
