@@ -70,8 +70,8 @@ pub async fn backup_unnamed(path: &Path) -> Result<(Report, File), StoreError> {
     removed.map(|()| (report, file))
 }
 
-/// Copies and checks; `file` is the copy, locked by this process. What is in it is overwritten. What the files
-/// beside the database say that was acknowledged has to be in the copy.
+/// Copies and checks; `file` is the copy, locked by this process. What is in it is overwritten. What was
+/// acknowledged, as the files beside the database say, has to be in the copy.
 async fn fill(path: &Path, copy: &Path, file: &File) -> Result<Report, StoreError> {
     let failed = |error: io::Error| not_writable(copy, &error);
     let evidence = Evidence::gather(path)?;

@@ -246,8 +246,8 @@ impl Log {
         Ok(())
     }
 
-    /// Writes to the disk without changing anything. SQLite writes nothing where a row becomes what it was, so
-    /// one comes and goes.
+    /// Writes to the disk without changing anything. SQLite writes nothing where a row becomes what it was,
+    /// so one comes and goes.
     pub(crate) async fn touch(&mut self) -> Result<(), sqlx::Error> {
         let mut transaction = self.connection.begin_with("BEGIN IMMEDIATE").await?;
         let touch = "INSERT INTO meta VALUES ('touch', ''); DELETE FROM meta WHERE name = 'touch'";

@@ -15,8 +15,8 @@ use crate::{schema, wal};
 /// Undoes the transaction that the rollback journal beside the database at `path` belongs to, if there is one
 /// that has anything in it. The caller holds the lock.
 ///
-/// A write-ahead log with anything in it is newer than such a journal. Then nothing is done: a connection that
-/// writes could remove the log, and with it what may be salvaged.
+/// A write-ahead log with anything in it is newer than such a journal. Then nothing is done: a connection
+/// that writes could remove the log, and with it what may be salvaged.
 pub(crate) async fn undo(path: &Path) -> Result<(), StoreError> {
     let is_cut_off = has_bytes(path) && has_bytes(&journal_path(path));
     if !is_cut_off || has_bytes(&wal::wal_path(path)) {

@@ -72,8 +72,8 @@ pub enum StoreError {
         /// What the database said.
         detail: Arc<str>,
     },
-    /// The disk of the database fails. For a write: it was not acknowledged and readers will not see it. Reads
-    /// go on, and each write is tried.
+    /// The disk of the database fails. For a write: it was not acknowledged and readers will not see it.
+    /// Reads go on, and each write is tried.
     #[error("the disk of the database fails: {detail}")]
     DiskFails {
         /// What the database said.

@@ -1,9 +1,12 @@
 //! Reading and writing RFC 3339, as strictly as clients may rely on: the shape is checked here, byte by byte;
 //! the calendar is left to `jiff`, whose own parser accepts many other forms.
 
-use std::{cell::Cell, fmt};
+use std::fmt;
 
-use jiff::{Span, civil::DateTime};
+use jiff::{
+    SignedDuration,
+    civil::{Date, DateTime, Time},
+};
 
 use super::ScalarError;
 
@@ -16,7 +19,7 @@ pub(super) const ZERO_SECONDS: i64 = -62_135_596_800;
 
 const SECONDS_OF_DAY: i64 = 86_400;
 
-const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+const EPOCH: Date = Date::constant(1970, 1, 1);
 
 /// What the seconds of a text look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +69,7 @@ pub(super) fn parse(text: &str, fraction: Fraction) -> Result<(i64, u32), Scalar
         0,
     )
     .map_err(|_| scan.out_of_range("day"))?;
-    let seconds = local.duration_since(EPOCH).as_secs() - offset;
+    let seconds = local.duration_since(EPOCH.to_datetime(Time::midnight())).as_secs() - offset;
     if (MIN_SECONDS..=MAX_SECONDS).contains(&seconds) {
         Ok((seconds, micros))
     } else {
@@ -87,7 +90,11 @@ pub(super) fn write(out: &mut fmt::Formatter<'_>, seconds: i64, micros: Option<u
     // By hand, because every write has several times to write and formatting numbers one by one shows in
     // profiles.
     let mut text = *b"0000-00-00T00:00:00.000000Z";
-    text[..10].copy_from_slice(&date(seconds.div_euclid(SECONDS_OF_DAY))?);
+    let days = SignedDuration::from_hours(24 * seconds.div_euclid(SECONDS_OF_DAY));
+    let date = EPOCH.checked_add(days).map_err(|_| fmt::Error)?;
+    set(&mut text[..4], date.year().unsigned_abs().into());
+    set(&mut text[5..7], date.month().unsigned_abs().into());
+    set(&mut text[8..10], date.day().unsigned_abs().into());
     let second = seconds.rem_euclid(SECONDS_OF_DAY) as u32;
     set(&mut text[11..13], second / 3600);
     set(&mut text[14..16], second / 60 % 60);
@@ -100,26 +107,6 @@ pub(super) fn write(out: &mut fmt::Formatter<'_>, seconds: i64, micros: Option<u
         &text[..20]
     };
     out.write_str(std::str::from_utf8(text).map_err(|_| fmt::Error)?)
-}
-
-/// The date of a day since 1970, as it is written. Most times are of the same day as the one before, so each
-/// thread keeps the date that it wrote last.
-fn date(day: i64) -> Result<[u8; 10], fmt::Error> {
-    thread_local! {
-        static LAST: Cell<(i64, [u8; 10])> = const { Cell::new((0, *b"1970-01-01")) };
-    }
-    let (last, text) = LAST.get();
-    if day == last {
-        return Ok(text);
-    }
-    let date = EPOCH.date().checked_add(Span::new().try_days(day).map_err(|_| fmt::Error)?);
-    let date = date.map_err(|_| fmt::Error)?;
-    let mut text = *b"0000-00-00";
-    set(&mut text[..4], date.year().unsigned_abs().into());
-    set(&mut text[5..7], date.month().unsigned_abs().into());
-    set(&mut text[8..], date.day().unsigned_abs().into());
-    LAST.set((day, text));
-    Ok(text)
 }
 
 /// Writes a number into that many digits.

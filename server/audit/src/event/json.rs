@@ -161,7 +161,7 @@ fn escape(text: &mut Vec<u8>, byte: u8) {
 fn is_plain(text: &[u8]) -> bool {
     let (words, rest) = text.as_chunks::<8>();
     if words.is_empty() {
-        return rest.iter().all(is_plain_byte);
+        return rest.iter().all(|byte| is_plain_byte(*byte));
     }
     // The last word has bytes of the one before it again, which costs less than going on byte by byte.
     words.iter().chain(text.last_chunk()).all(|word| is_plain_word(u64::from_ne_bytes(*word)))
@@ -174,11 +174,11 @@ fn special_byte(text: &[u8]) -> Option<usize> {
     }
     let (words, _) = text.as_chunks::<8>();
     let plain = 8 * words.iter().take_while(|word| is_plain_word(u64::from_ne_bytes(**word))).count();
-    text[plain..].iter().position(|byte| !is_plain_byte(byte)).map(|at| plain + at)
+    text[plain..].iter().position(|byte| !is_plain_byte(*byte)).map(|at| plain + at)
 }
 
-fn is_plain_byte(byte: &u8) -> bool {
-    *byte >= b' ' && *byte != b'"' && *byte != b'\\'
+fn is_plain_byte(byte: u8) -> bool {
+    byte >= b' ' && byte != b'"' && byte != b'\\'
 }
 
 /// The same for eight bytes at a time. Subtracting `n` from a byte that is less sets its highest bit, which

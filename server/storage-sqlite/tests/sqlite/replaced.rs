@@ -37,7 +37,8 @@ async fn what_is_written_under_no_name_is_not_acknowledged() {
     assert_eq!(listing(&data.open().await).len(), 2);
 }
 
-/// The log alone, which is still open: what only it has is saved, and nothing more is taken that would be lost.
+/// The log alone, which is still open: what only it has is saved, and nothing more is taken that would be
+/// lost.
 #[tokio::test]
 async fn a_log_that_is_removed_is_saved() {
     let data = DataDir::new();
