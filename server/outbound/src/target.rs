@@ -1,7 +1,7 @@
 //! Who is called: an address, whom to trust, and what to show.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
     time::{Duration, Instant},
@@ -145,7 +145,7 @@ fn problem(text: &str) -> OutboundError {
 fn system_authorities() -> Result<Vec<u8>, OutboundError> {
     let file = SYSTEM_BUNDLES.iter().map(Path::new).find(|path| path.exists());
     let file = file.ok_or_else(|| problem("no authority is given, and the system has none"))?;
-    fs::read(file).map_err(|source| OutboundError::Read { path: file.to_owned(), source })
+    orch_settings::read(file).map_err(|source| OutboundError::Read { path: file.to_owned(), source })
 }
 
 impl Credential {
@@ -185,7 +185,7 @@ impl TokenFile {
         if let Some((_, header)) = read.as_ref().filter(|(at, _)| now.duration_since(*at) < TOKEN_PERIOD) {
             return Ok(header.clone());
         }
-        let header = match fs::read_to_string(&self.path) {
+        let header = match orch_settings::read_text(&self.path) {
             Ok(text) if !text.trim().is_empty() => bearer(text.trim())?,
             result => {
                 if let Some((_, header)) = read.as_ref() {
