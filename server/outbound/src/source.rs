@@ -2,6 +2,7 @@
 //! when that file or a certificate that it names has changed.
 
 use std::{
+    error::Error as _,
     iter,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -95,8 +96,10 @@ fn read_again(path: &Path, files: &mut FollowedFiles) -> Option<(Target, Followe
             Some(read)
         }
         Err(error) => {
-            if files.refused(&error.to_string()) {
-                tracing::error!(path = %path.display(), %error, "another server is called as before");
+            let problem =
+                error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
+            if files.refused(&problem) {
+                tracing::error!(path = %path.display(), problem, "another server is called as before");
             }
             None
         }
