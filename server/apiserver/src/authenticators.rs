@@ -35,7 +35,7 @@ pub struct Asking {
 pub struct FollowedFile {
     path: PathBuf,
     files: FollowedFiles,
-    rules: Rules,
+    rules: Arc<Rules>,
     issued: Arc<IssuedTokenAuthenticator>,
     anonymous: Arc<ArcSwap<Anonymous>>,
 }
@@ -110,15 +110,18 @@ impl FollowedFile {
         let (issuers, anonymous) = rules.read(&path, &Issuers::new())?;
         let issued = Arc::new(IssuedTokenAuthenticator::new(issuers));
         let anonymous = Arc::new(ArcSwap::from_pointee(anonymous));
-        Ok(FollowedFile { path, files, rules, issued, anonymous })
+        Ok(FollowedFile { path, files, rules: Arc::new(rules), issued, anonymous })
     }
 
     /// Reads the file again when it changes, until the server stops. A new file that is not right changes
     /// nothing; it is told in the log and in the metrics.
     pub async fn follow(mut self, metrics: Metrics, mut stopping: watch::Receiver<bool>) {
         while followed_files::changed(&mut self.files, &mut stopping).await {
+            let (rules, file, before) = (Arc::clone(&self.rules), self.path.clone(), self.issued.issuers());
+            let read = move || rules.read(&file, &before);
+            let Some(read) = followed_files::apart(&mut stopping, read).await else { return };
             let path = self.path.display();
-            match self.rules.read(&self.path, &self.issued.issuers()) {
+            match read {
                 Ok((issuers, anonymous)) => {
                     self.issued.replace(issuers);
                     self.anonymous.store(Arc::new(anonymous));

@@ -1,6 +1,9 @@
 //! The file of `--encryption-provider-config`: read before anything is opened, and again when it changes.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use futures_util::future::BoxFuture;
 use orch_config::{
@@ -27,7 +30,8 @@ pub fn read(
 ) -> Result<(Arc<Encryption>, FollowedFiles), StartError> {
     let files = FollowedFiles::new(config.file.iter().cloned().collect());
     let Some(path) = &config.file else { return Ok((Arc::default(), files)) };
-    let keyring = file::read(path, vocabulary, VOCABULARIES);
+    let read = if config.is_followed { file::read } else { file::read_once };
+    let keyring = read(path, vocabulary, VOCABULARIES);
     let keyring = keyring.map_err(|error| StartError::caused(FILE, &error))?;
     Ok((Arc::new(Encryption::new(keyring)), files))
 }
@@ -64,8 +68,11 @@ impl FollowedKeys {
     /// log and in the metrics.
     pub async fn follow(mut self, storage: Storage, metrics: Metrics, mut stopping: watch::Receiver<bool>) {
         while followed_files::changed(&mut self.files, &mut stopping).await {
+            let (file, vocabulary, storage) = (self.path.clone(), self.vocabulary, storage.clone());
+            let read = move || read_again(&file, vocabulary, &storage);
+            let Some(read) = followed_files::apart(&mut stopping, read).await else { return };
             let path = self.path.display();
-            match self.read(&storage).await {
+            match self.seal_shared(read).await {
                 Ok(keyring) => {
                     self.encryption.replace(keyring);
                     self.files.accepted();
@@ -82,29 +89,29 @@ impl FollowedKeys {
         }
     }
 
-    async fn read(&self, storage: &Storage) -> Result<Arc<Keyring>, String> {
-        let keyring = file::read(&self.path, self.vocabulary, VOCABULARIES);
-        let keyring = keyring.map_err(|error: EncryptionError| with_causes(&error))?;
-        let storage = storage.clone();
-        // It looks at every object.
-        let looked = tokio::task::spawn_blocking(move || {
-            let unreadable = unreadable(&storage, &keyring);
-            (keyring, unreadable)
-        });
-        let (keyring, unreadable) = looked.await.map_err(|error| error.to_string())?;
-        let path = self.path.display();
-        if unreadable > 0 {
-            return Err(format!(
-                "{path}: {unreadable} objects could not be read with these keys after a start: write them anew \
-                 before their key, or identity, is taken away"
-            ));
-        }
-        let encryption = Arc::new(Encryption::new(keyring));
+    /// Makes a keyring that was read the one with which servers seal what they share.
+    async fn seal_shared(&self, read: Result<Keyring, String>) -> Result<Arc<Keyring>, String> {
+        let encryption = Arc::new(Encryption::new(read?));
         // No server starts that does not open it.
         let sealed = (self.seal_shared)(encryption.clone()).await;
+        let path = self.path.display();
         sealed.map_err(|error| format!("{path}: what servers share is not sealed anew: {error}"))?;
         Ok(encryption.keyring())
     }
+}
+
+/// The keyring of a file, if it opens every object.
+fn read_again(path: &Path, vocabulary: &Vocabulary, storage: &Storage) -> Result<Keyring, String> {
+    let keyring = file::read(path, vocabulary, VOCABULARIES);
+    let keyring = keyring.map_err(|error: EncryptionError| with_causes(&error))?;
+    let (unreadable, path) = (unreadable(storage, &keyring), path.display());
+    if unreadable > 0 {
+        return Err(format!(
+            "{path}: {unreadable} objects could not be read with these keys after a start: write them anew \
+             before their key, or identity, is taken away"
+        ));
+    }
+    Ok(keyring)
 }
 
 /// Tells the operator what the file names and the server does not serve: it may be misspelt.

@@ -6,7 +6,6 @@
 
 use std::{
     ffi::OsString,
-    fs,
     path::{Path, PathBuf},
 };
 
@@ -58,7 +57,7 @@ enum Value {
 impl FlagFile {
     /// Reads a file and checks each flag by itself against its definition in `command`.
     pub fn read(path: &Path, command: &Command) -> Result<Self, StartError> {
-        let text = fs::read_to_string(path).map_err(|error| {
+        let text = orch_settings::read_text_once(path).map_err(|error| {
             StartError::configuration("--config", format_args!("cannot read {}: {error}", path.display()))
         })?;
         match settings(&text, command) {

@@ -18,7 +18,7 @@
 //! one spells them. A file is right as a whole or refused: an error names a line and a column, and what is
 //! wrong.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use orch_runtime::vocabulary::Vocabulary;
@@ -78,7 +78,7 @@ struct KeyEntry {
     secret: Option<Spanned<String>>,
 }
 
-/// Reads a file for a server that speaks `own`. It may be written in any of the vocabularies.
+/// Reads a file for a server that speaks `own`, now or again. It may be written in any of the vocabularies.
 ///
 /// # Errors
 /// Where it cannot be read, or is not right.
@@ -87,7 +87,27 @@ pub fn read(
     own: &Vocabulary,
     vocabularies: &[&'static Vocabulary],
 ) -> Result<Keyring, EncryptionError> {
-    let text = fs::read_to_string(path);
+    parsed(path, orch_settings::read_text(path), own, vocabularies)
+}
+
+/// As [`read`], of a file that is not read again.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_once(
+    path: &Path,
+    own: &Vocabulary,
+    vocabularies: &[&'static Vocabulary],
+) -> Result<Keyring, EncryptionError> {
+    parsed(path, orch_settings::read_text_once(path), own, vocabularies)
+}
+
+fn parsed(
+    path: &Path,
+    text: io::Result<String>,
+    own: &Vocabulary,
+    vocabularies: &[&'static Vocabulary],
+) -> Result<Keyring, EncryptionError> {
     let text = text.map_err(|source| EncryptionError::Read { path: path.to_owned(), source })?;
     parse(&text, own, vocabularies).map_err(|((line, column), problem)| EncryptionError::File {
         path: path.to_owned(),

@@ -134,7 +134,7 @@ impl Client {
         if !locked(&self.circuit).admits(Instant::now()) {
             return Err(OutboundError::CircuitOpen);
         }
-        let (timeout, target) = (self.settings.timeout, self.source.target());
+        let (timeout, target) = (self.settings.timeout, self.source.target().await);
         let deadline = tokio::time::Instant::now() + timeout;
         let mut call = Call::begin(method.as_str(), &target.host, target.port);
         let exchange = self.exchange(&target, method, body, call.as_ref(), deadline);
@@ -243,7 +243,7 @@ fn request(
     if method == Method::POST {
         request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
-    if let Some(header) = target.credential.header(Instant::now())? {
+    if let Some(header) = target.credential.header() {
         request = request.header(AUTHORIZATION, header);
     }
     if let Some(call) = call {

@@ -6,10 +6,7 @@
 //! `proxy-url`) or run a program (`exec`, `auth-provider`) is refused. Other fields mean nothing to a server
 //! and are ignored. Relative paths begin at the folder of the file.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde::Deserialize;
@@ -128,7 +125,7 @@ fn in_file(path: &Path, error: OutboundError) -> OutboundError {
 
 /// The cluster and the user of a file's current context.
 fn current(path: &Path) -> Result<(Cluster, User), OutboundError> {
-    let text = fs::read_to_string(path);
+    let text = orch_settings::read_text(path);
     let text = text.map_err(|source| OutboundError::Read { path: path.to_owned(), source })?;
     let wrong = |problem: String| OutboundError::Kubeconfig { path: path.to_owned(), problem };
     // The parser's message could quote a credential: only its place is told.
@@ -214,7 +211,7 @@ fn content(
     }
     let Some(path) = file.filter(|path| !path.as_os_str().is_empty()) else { return Ok(None) };
     let path = folder.join(path);
-    fs::read(&path).map(Some).map_err(|source| OutboundError::Read { path, source })
+    orch_settings::read(&path).map(Some).map_err(|source| OutboundError::Read { path, source })
 }
 
 #[cfg(test)]

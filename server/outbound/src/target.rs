@@ -1,9 +1,9 @@
 //! Who is called: an address, whom to trust, and what to show.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -69,7 +69,8 @@ pub enum Credential {
 /// A file with a bearer token.
 pub struct TokenFile {
     path: PathBuf,
-    read: Mutex<Option<(Instant, HeaderValue)>>,
+    /// The header of the token, and when it was read.
+    read: Mutex<(Instant, HeaderValue)>,
 }
 
 impl Target {
@@ -145,7 +146,7 @@ fn problem(text: &str) -> OutboundError {
 fn system_authorities() -> Result<Vec<u8>, OutboundError> {
     let file = SYSTEM_BUNDLES.iter().map(Path::new).find(|path| path.exists());
     let file = file.ok_or_else(|| problem("no authority is given, and the system has none"))?;
-    fs::read(file).map_err(|source| OutboundError::Read { path: file.to_owned(), source })
+    orch_settings::read(file).map_err(|source| OutboundError::Read { path: file.to_owned(), source })
 }
 
 impl Credential {
@@ -156,9 +157,8 @@ impl Credential {
 
     /// A bearer token that is read from a file, each minute anew. It must be there now.
     pub fn token_file(path: PathBuf) -> Result<Self, OutboundError> {
-        let file = TokenFile { path, read: Mutex::new(None) };
-        file.header(Instant::now())?;
-        Ok(Credential::TokenFile(file))
+        let read = Mutex::new((Instant::now(), token_in(&path)?));
+        Ok(Credential::TokenFile(TokenFile { path, read }))
     }
 
     /// A user and a password.
@@ -168,37 +168,48 @@ impl Credential {
     }
 
     /// The header `Authorization`, if there is one.
-    pub(crate) fn header(&self, now: Instant) -> Result<Option<HeaderValue>, OutboundError> {
+    pub(crate) fn header(&self) -> Option<HeaderValue> {
         match self {
-            Credential::None => Ok(None),
-            Credential::Header(header) => Ok(Some(header.clone())),
-            Credential::TokenFile(file) => file.header(now).map(Some),
+            Credential::None => None,
+            Credential::Header(header) => Some(header.clone()),
+            Credential::TokenFile(file) => Some(file.locked().1.clone()),
+        }
+    }
+
+    /// Whether [`Self::read_again`] may change it.
+    pub(crate) fn is_followed(&self) -> bool {
+        matches!(self, Credential::TokenFile(_))
+    }
+
+    /// Reads the file of a token again, where that is due.
+    pub(crate) fn read_again(&self, now: Instant) {
+        if let Credential::TokenFile(file) = self {
+            file.read_again(now);
         }
     }
 }
 
 impl TokenFile {
-    /// Of the token that was read within the last minute; of the last one that could be read, where the file
-    /// is gone.
-    fn header(&self, now: Instant) -> Result<HeaderValue, OutboundError> {
-        let mut read = self.read.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some((_, header)) = read.as_ref().filter(|(at, _)| now.duration_since(*at) < TOKEN_PERIOD) {
-            return Ok(header.clone());
+    /// Where the file is gone, the token stays as it was.
+    fn read_again(&self, now: Instant) {
+        let is_due = now.duration_since(self.locked().0) >= TOKEN_PERIOD;
+        if is_due && let Ok(header) = token_in(&self.path) {
+            *self.locked() = (now, header);
         }
-        let header = match fs::read_to_string(&self.path) {
-            Ok(text) if !text.trim().is_empty() => bearer(text.trim())?,
-            result => {
-                if let Some((_, header)) = read.as_ref() {
-                    return Ok(header.clone());
-                }
-                let empty = io::Error::new(io::ErrorKind::InvalidData, "there is no token in it");
-                let source = result.err().unwrap_or(empty);
-                return Err(OutboundError::Read { path: self.path.clone(), source });
-            }
-        };
-        *read = Some((now, header.clone()));
-        Ok(header)
     }
+
+    fn locked(&self) -> MutexGuard<'_, (Instant, HeaderValue)> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The header of the token in a file.
+fn token_in(path: &Path) -> Result<HeaderValue, OutboundError> {
+    let text = orch_settings::read_text(path).and_then(|text| match text.trim() {
+        "" => Err(io::Error::new(io::ErrorKind::InvalidData, "there is no token in it")),
+        token => Ok(token.to_owned()),
+    });
+    bearer(&text.map_err(|source| OutboundError::Read { path: path.to_owned(), source })?)
 }
 
 fn bearer(token: &str) -> Result<HeaderValue, OutboundError> {

@@ -18,6 +18,7 @@ const LONGEST_REST: Duration = Duration::from_mins(1);
 type Stamp = Option<((i64, i64), u64, u64)>;
 
 /// Some files, and how they were before they were read.
+#[derive(Default)]
 pub struct FollowedFiles {
     paths: Vec<PathBuf>,
     stamps: Vec<Stamp>,

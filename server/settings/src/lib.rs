@@ -7,18 +7,20 @@
 //! The text becomes a tree of nodes first, and types read themselves from that tree. With a parser of YAML
 //! under each type, the program would be a megabyte larger.
 //!
-//! [`followed_files`] says when files are to be read again.
+//! [`read`] is how such files are read, and [`followed_files`] says when they are to be read again.
 
 #![forbid(unsafe_code)]
 
 mod composer;
 mod de;
+mod file;
 pub mod followed_files;
 mod node;
 mod spanned;
 
 use serde::de::DeserializeOwned;
 
+pub use file::{read, read_text, read_text_once};
 pub use node::Place;
 pub use spanned::{Spanned, fault};
 

@@ -91,7 +91,10 @@ impl Endpoint {
         let stream = TcpStream::connect((self.host.as_str(), self.port)).await.map_err(said)?;
         stream.set_nodelay(true).map_err(said)?;
         let Some((tls, name)) = &self.tls else { return handshake(stream).await };
-        let connector = TlsConnector::from(tls.current());
+        let tls = Arc::clone(tls);
+        // A file system may hang.
+        let tls = tokio::task::spawn_blocking(move || tls.current()).await.map_err(said)?;
+        let connector = TlsConnector::from(tls);
         handshake(connector.connect(name.clone(), stream).await.map_err(said)?).await
     }
 }

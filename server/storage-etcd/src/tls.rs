@@ -1,6 +1,5 @@
 //! Whom to trust when etcd is spoken to, and what to show it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -89,7 +88,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, StoreError>
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, StoreError> {
-    fs::read(path).map_err(|error| wrong(path, &error.to_string()))
+    orch_settings::read(path).map_err(|error| wrong(path, &error.to_string()))
 }
 
 fn wrong(path: &Path, problem: &str) -> StoreError {
@@ -98,6 +97,8 @@ fn wrong(path: &Path, problem: &str) -> StoreError {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 
     use super::*;

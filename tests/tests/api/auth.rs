@@ -1,6 +1,9 @@
 //! Authentication, and the modes of authorization.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use orch_tests::{
@@ -173,11 +176,44 @@ async fn an_operators_authority_is_trusted_too() {
 
     // An authority that is removed vouches for nobody, on connections that are open neither.
     std::fs::write(&file, self_signed("other", "authorities").0).unwrap();
-    let command = format!("kill -HUP {}", server.pid());
-    let told = std::process::Command::new("sh").args(["-c", &command]).status().unwrap();
-    assert!(told.success());
+    hang_up(&server);
     while olga.get(NAMESPACES).await.status != 401 {}
     server.administrator().get(NAMESPACES).await.expect(200);
+}
+
+/// What cannot be read at once is a mistake as any other: neither is somebody waited for who would write to a
+/// pipe, nor is memory filled from a device without an end.
+#[tokio::test]
+async fn a_file_of_tokens_that_cannot_be_read_at_once_stays_as_it_was() {
+    let mut server = TestServer::start().await;
+    let (file, good) = (server.scratch_dir().join("tokens.csv"), server.scratch_dir().join("good.csv"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let replacements = [("pipe", "mkfifo tokens.csv"), ("device", "ln -sf /dev/zero tokens.csv")];
+    for (at, (kind, replace)) in replacements.into_iter().enumerate() {
+        std::fs::remove_file(&file).unwrap();
+        run(replace, server.scratch_dir());
+        hang_up(&server);
+        while server.log().matches("tokens.csv: it is no regular file").count() <= at {
+            server.without_credentials().with_token("tok-admin").get(NAMESPACES).await.expect(200);
+        }
+
+        let newcomer = server.without_credentials().with_token(&format!("tok-{kind}"));
+        assert_eq!(newcomer.get(NAMESPACES).await.status, 401);
+        std::fs::write(&good, format!("{text}tok-{kind},newcomer,1\n")).unwrap();
+        std::fs::rename(&good, &file).unwrap();
+        hang_up(&server);
+        while newcomer.get(NAMESPACES).await.status == 401 {}
+    }
+    assert!(server.stop().await.success());
+}
+
+fn hang_up(server: &TestServer) {
+    run(&format!("kill -HUP {}", server.pid()), server.scratch_dir());
+}
+
+fn run(command: &str, folder: &Path) {
+    let ended = std::process::Command::new("sh").args(["-c", command]).current_dir(folder).status();
+    assert!(ended.unwrap().success(), "{command}");
 }
 
 fn self_signed(user: &str, group: &str) -> (String, String) {

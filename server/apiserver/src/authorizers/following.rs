@@ -20,7 +20,10 @@ pub async fn follow(
     mut stopping: watch::Receiver<bool>,
 ) {
     while followed_files::changed(&mut modes.followed, &mut stopping).await {
-        match read_file(&path, modes.followed.paths().to_vec(), vocabulary) {
+        let (file, known) = (path.clone(), modes.followed.paths().to_vec());
+        let read = move || read_file(&file, known, vocabulary);
+        let Some(read) = followed_files::apart(&mut stopping, read).await else { return };
+        match read {
             Ok((configured, followed)) => {
                 modes.followed = followed;
                 modes.current.replace(modes.parts.chain(configured));

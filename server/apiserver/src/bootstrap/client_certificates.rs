@@ -1,9 +1,6 @@
 //! The certificates that the server itself shows to others, and when they end.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use orch_auth::authorization_file;
 use orch_config::Config;
@@ -60,7 +57,7 @@ impl ClientCertificates {
         let named = named.map(|file| (AUTHORIZATION_WEBHOOK, file));
         let kubeconfigs = self.kubeconfigs.iter().map(|(name, file)| (*name, file)).chain(named);
         let of_webhooks = kubeconfigs.filter_map(|(name, file)| of_kubeconfig(name, file));
-        let files = self.files.iter().filter_map(|(name, file)| end(name, &fs::read(file).ok()?));
+        let files = self.files.iter().filter_map(|(name, file)| end(name, &orch_settings::read(file).ok()?));
         files.chain(of_webhooks).collect()
     }
 }
@@ -79,7 +76,10 @@ fn end(certificate: &'static str, pem: &[u8]) -> Option<End> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, UNIX_EPOCH};
+    use std::{
+        fs,
+        time::{Duration, UNIX_EPOCH},
+    };
 
     use base64::{Engine, engine::general_purpose::STANDARD};
     use orch_meta::VOCABULARIES;

@@ -165,7 +165,7 @@ fn close_to_others(path: &Path) -> io::Result<()> {
 
 /// The content of a text file; `None` if there is no such file.
 pub fn read(path: &Path) -> Result<Option<String>, StartError> {
-    match std::fs::read_to_string(path) {
+    match orch_settings::read_text(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(fault("cannot read", path, &error)),

@@ -93,13 +93,14 @@ pub fn host_name() -> Option<String> {
 fn from_files(files: &TlsFiles) -> Result<ServingCertificate, StartError> {
     const CERTIFICATE: &str = "--tls-cert-file";
     const KEY: &str = "--tls-private-key-file";
-    let chain = CertificateDer::pem_file_iter(&files.certificate)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+    let chain = read_pem(&files.certificate)
+        .and_then(|pem| CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>())
         .map_err(|error| file_fault(CERTIFICATE, &files.certificate, &error))?;
     if chain.is_empty() {
         return Err(file_fault(CERTIFICATE, &files.certificate, &pem::Error::NoItemsFound));
     }
-    let key = PrivateKeyDer::from_pem_file(&files.private_key)
+    let key = read_pem(&files.private_key)
+        .and_then(|pem| PrivateKeyDer::from_pem_slice(&pem))
         .map_err(|error| file_fault(KEY, &files.private_key, &error))?;
     let authority = anchor(&chain).map(|certificate| pem_text::of("CERTIFICATE", certificate));
     let tls = tls::server_config(chain, key).map_err(|error| match error {
@@ -107,6 +108,10 @@ fn from_files(files: &TlsFiles) -> Result<ServingCertificate, StartError> {
         error => StartError::configuration(CERTIFICATE, format_args!("cannot be served: {error}")),
     })?;
     Ok(ServingCertificate { tls, authority })
+}
+
+fn read_pem(path: &Path) -> Result<Vec<u8>, pem::Error> {
+    orch_settings::read(path).map_err(pem::Error::Io)
 }
 
 fn file_fault(flag: &str, path: &Path, error: &pem::Error) -> StartError {

@@ -2,7 +2,6 @@
 //! own authority has issued is made anew before it ends.
 
 use std::{
-    fs,
     net::SocketAddr,
     path::PathBuf,
     sync::Arc,
@@ -22,13 +21,16 @@ use prometheus::GaugeVec;
 use rustls::ServerConfig;
 use tokio::{signal::unix::Signal, sync::watch, time::Instant};
 
-use crate::bootstrap::{
-    certificate_ends::{CertificateEnds, End, first_end},
-    client_certificates::ClientCertificates,
-    kubeconfig::AdminKubeconfig,
-    pki::{Authority, Identity, RENEWAL},
-    serving::ServingCertificate,
-    token_key::TokenKeys,
+use crate::{
+    bootstrap::{
+        certificate_ends::{CertificateEnds, End, first_end},
+        client_certificates::ClientCertificates,
+        kubeconfig::AdminKubeconfig,
+        pki::{Authority, Identity, RENEWAL},
+        serving::ServingCertificate,
+        token_key::TokenKeys,
+    },
+    followed_files,
 };
 
 /// How often the files are looked at.
@@ -150,8 +152,8 @@ impl Sources {
         let files = [(SERVING, serving), (ADMINISTRATOR, &administrator), (AUTHORITY, &own)].into_iter();
         let files = files.chain(authorities.map(|file| (CLIENT_AUTHORITIES, file)));
         let files = files.chain(proxy.map(|file| (PROXY_AUTHORITIES, file)));
-        let end = |(certificate, file)| {
-            let time = first_end(&fs::read(file).ok()?)?;
+        let end = |(certificate, file): (&'static str, &PathBuf)| {
+            let time = first_end(&orch_settings::read(file).ok()?)?;
             Some(End { certificate, time })
         };
         files.filter_map(end).chain(self.shown.ends()).collect()
@@ -184,42 +186,75 @@ fn files(serving: &ServingConfig, authentication: &AuthenticationConfig, keys: &
 /// is `lasting` has no files here and stays as it is. Where a file has errors, what was read from it before
 /// stays in force, and the error is logged; the other files count all the same.
 pub async fn follow(
-    mut sources: Sources,
+    sources: Sources,
     address: SocketAddr,
     in_force: InForce,
     mut hangup: Signal,
     mut stopping: watch::Receiver<bool>,
 ) {
-    let mut ends = sources.ends();
-    sources.ends.tell(&ends, SystemTime::now());
-    let mut told = Instant::now();
+    let mut following = Following::new(sources, address, in_force);
     loop {
-        let renewal = sources.renewal(&ends);
-        let left = renewal.and_then(|renewal| renewal.duration_since(SystemTime::now()).ok());
         let asked = tokio::select! {
             // An error means that the sender is gone, and the server with it.
             _ = stopping.wait_for(|stopping| *stopping) => return,
             _ = hangup.recv() => true,
-            () = tokio::time::sleep(left.unwrap_or(PERIOD).min(PERIOD)) => false,
+            () = tokio::time::sleep(following.pause()) => false,
         };
-        let (now, is_changed) = (SystemTime::now(), sources.files.look());
+        let look = move || {
+            following.look(asked);
+            following
+        };
+        let Some(looked) = followed_files::apart(&mut stopping, look).await else { return };
+        following = looked;
+    }
+}
+
+/// The files, and what was told of them.
+struct Following {
+    sources: Sources,
+    address: SocketAddr,
+    in_force: InForce,
+    /// When certificates end.
+    ends: Vec<End>,
+    /// When that was told.
+    told: Instant,
+}
+
+impl Following {
+    fn new(sources: Sources, address: SocketAddr, in_force: InForce) -> Self {
+        let ends = sources.ends();
+        sources.ends.tell(&ends, SystemTime::now());
+        Following { sources, address, in_force, ends, told: Instant::now() }
+    }
+
+    /// How long it is until the next look.
+    fn pause(&self) -> Duration {
+        let renewal = self.sources.renewal(&self.ends);
+        let left = renewal.and_then(|renewal| renewal.duration_since(SystemTime::now()).ok());
+        left.unwrap_or(PERIOD).min(PERIOD)
+    }
+
+    /// Looks at the files, and reads them where that is due or `asked` for.
+    fn look(&mut self, asked: bool) {
+        let (now, is_changed) = (SystemTime::now(), self.sources.files.look());
+        let renewal = self.sources.renewal(&self.ends);
         if asked || is_changed || renewal.is_some_and(|renewal| renewal <= now) {
-            let errors = in_force.read_again(&sources, address, now);
-            if sources.judge(&errors) || asked {
+            let errors = self.in_force.read_again(&self.sources, self.address, now);
+            if self.sources.judge(&errors) || asked {
                 for error in errors {
                     tracing::error!(%error, "what this file held before stays in force");
                 }
                 tracing::info!("certificates and tokens are read again");
             }
-            ends = sources.ends();
+            self.ends = self.sources.ends();
         } else {
-            let before = std::mem::replace(&mut ends, sources.ends());
-            if ends == before && told.elapsed() < DAY {
-                continue;
+            let before = std::mem::replace(&mut self.ends, self.sources.ends());
+            if self.ends == before && self.told.elapsed() < DAY {
+                return;
             }
         }
-        sources.ends.tell(&ends, now);
-        told = Instant::now();
+        self.sources.ends.tell(&self.ends, now);
+        self.told = Instant::now();
     }
 }
 

@@ -15,7 +15,7 @@
 //! are read as that one spells them. A file is right as a whole or refused: an error names a line and a
 //! column, and what is wrong there.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use orch_runtime::{constraint, vocabulary::Vocabulary};
 use orch_settings::{Fault, Spanned, fault};
@@ -81,7 +81,7 @@ pub fn read(
     own: &Vocabulary,
     vocabularies: &[&'static Vocabulary],
 ) -> Result<Policy, AuditError> {
-    let text = fs::read_to_string(path);
+    let text = orch_settings::read_text_once(path);
     let text = text.map_err(|source| AuditError::Read { path: path.to_owned(), source })?;
     parse(&text, own, vocabularies).map_err(|((line, column), problem)| AuditError::Policy {
         path: path.to_owned(),

@@ -71,7 +71,7 @@ struct OldLine {
 }
 
 pub(super) fn read(path: &Path, vocabulary: &Vocabulary) -> Result<Vec<Policy>, PolicyFileError> {
-    let text = std::fs::read_to_string(path)
+    let text = orch_settings::read_text_once(path)
         .map_err(|source| PolicyFileError::Read { path: path.to_owned(), source })?;
     let mut policies = Vec::new();
     for (index, line) in text.lines().enumerate() {

@@ -109,7 +109,8 @@ pub(super) fn read_anchors(files: &[PathBuf]) -> Result<Arc<[TrustAnchor<'static
 
 fn anchors_in(file: &Path) -> Result<Vec<TrustAnchor<'static>>, AuthError> {
     let problem = |problem: String| AuthError::TrustBundle { path: file.to_owned(), problem };
-    let pem = std::fs::read(file).map_err(|source| AuthError::Read { path: file.to_owned(), source })?;
+    let pem = orch_settings::read(file);
+    let pem = pem.map_err(|source| AuthError::Read { path: file.to_owned(), source })?;
     let mut anchors = Vec::new();
     for (position, certificate) in CertificateDer::pem_slice_iter(&pem).enumerate() {
         let certificate = certificate.map_err(|error| problem(format!("not valid PEM: {error}")))?;

@@ -26,7 +26,7 @@ pub struct TokenFileAuthenticator {
 impl TokenFileAuthenticator {
     /// Reads the whole file, once. If a token is in two lines, the last one counts and a warning is logged.
     pub fn from_file(file: &Path) -> Result<Self, AuthError> {
-        let text = std::fs::read_to_string(file)
+        let text = orch_settings::read_text(file)
             .map_err(|source| AuthError::Read { path: file.to_owned(), source })?;
         let mut users = HashMap::new();
         for (line, entry) in parse(&text).map_err(|(line, problem)| AuthError::TokenFile {

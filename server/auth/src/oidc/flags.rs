@@ -1,6 +1,6 @@
 //! The one issuer that the flags `--oidc-*` describe.
 
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 use orch_runtime::vocabulary::Vocabulary;
 
@@ -42,8 +42,9 @@ impl OidcConfig {
     /// # Errors
     /// Where the file of authorities cannot be read or used.
     pub fn issuer(&self, vocabulary: &Vocabulary) -> Result<Issuer, AuthError> {
-        let read =
-            |path: &PathBuf| fs::read(path).map_err(|source| AuthError::Read { path: path.clone(), source });
+        let read = |path: &PathBuf| {
+            orch_settings::read(path).map_err(|source| AuthError::Read { path: path.clone(), source })
+        };
         let authorities = self.ca_file.as_ref().map(read).transpose()?;
         let place = Place { issuer: self.issuer_url.clone(), discovery_url: None, authorities };
         let claim = |claim: &String, prefix: &String| {

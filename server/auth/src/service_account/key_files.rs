@@ -68,7 +68,7 @@ fn public_key(kind: SectionKind, der: Vec<u8>) -> Option<Result<PublicKey, &'sta
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, AuthError> {
-    std::fs::read(file).map_err(|source| AuthError::Read { path: file.to_owned(), source })
+    orch_settings::read(file).map_err(|source| AuthError::Read { path: file.to_owned(), source })
 }
 
 fn unusable(file: &Path, problem: impl Into<String>) -> AuthError {

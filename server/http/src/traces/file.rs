@@ -52,7 +52,7 @@ struct File {
 /// # Errors
 /// Where it cannot be read, or is not right.
 pub(super) fn read(path: &Path, vocabulary: &Vocabulary) -> Result<Settings, AuthError> {
-    config_file::read(path, |text| parse(text, vocabulary))
+    config_file::read_once(path, |text| parse(text, vocabulary))
 }
 
 pub(super) fn parse(text: &str, vocabulary: &Vocabulary) -> Result<Settings, Fault> {

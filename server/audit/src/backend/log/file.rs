@@ -15,6 +15,10 @@ use std::{
 
 use flate2::{Compression, write::GzEncoder};
 use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::TimeZone};
+use rustix::{
+    fs::{OFlags, fcntl_getfl, fcntl_setfl},
+    io::Errno,
+};
 
 use super::Lines;
 
@@ -140,7 +144,9 @@ impl Lines for LogFile {
             return Ok(false);
         }
         let (file, size) = open_to_follow(&self.path)?;
-        (self.file, self.is_rotated, self.size) = (file, size.is_some(), size.unwrap_or(0));
+        // Lines could wait there without end, and nothing would bring them back into a file.
+        let size = size.ok_or_else(|| io::Error::other("it has become a pipe, a device or a link to one"))?;
+        (self.file, self.size) = (file, size);
         Ok(true)
     }
 }
@@ -158,12 +164,20 @@ fn is_no_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_symlink())
 }
 
-/// Its directory is made where it is missing.
+/// Its directory is made where it is missing. A pipe must have a reader, who is not waited for.
 fn open(path: &Path) -> io::Result<File> {
     if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     }
-    OpenOptions::new().create(true).append(true).mode(0o600).open(path)
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).mode(0o600).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let file = options.open(path).map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::NXIO) => io::Error::new(error.kind(), "it is a pipe that nobody reads, or a socket"),
+        _ => error,
+    })?;
+    // Whoever reads slowly is waited for when lines are written.
+    fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+    Ok(file)
 }
 
 /// Ends the last line of a file, which a crash may have cut. Returns the size of the file.
@@ -219,7 +233,7 @@ fn tidy(path: &Path, rotation: &Rotation, now: Timestamp) -> io::Result<()> {
         let is_too_many = rotation.max_backups.is_some_and(|max| index >= max);
         if is_too_old || is_too_many {
             fs::remove_file(&file)?;
-        } else if rotation.compress && !file.to_string_lossy().ends_with(COMPRESSED) {
+        } else if rotation.compress && file.is_file() && !file.to_string_lossy().ends_with(COMPRESSED) {
             compress(&file)?;
         }
     }
@@ -407,6 +421,30 @@ mod tests {
         assert_eq!(&lines, b"12345678\nabcdefgh\nABCDEFGH\n");
         assert_eq!(fs::read(directory.path().join("out")).unwrap(), lines);
         assert_eq!(names(directory.path()), ["audit.log", "out"]);
+    }
+
+    #[test]
+    fn a_file_that_becomes_a_pipe_is_kept_until_there_is_a_file_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("audit.log");
+        let mut log = LogFile::open(path.clone(), Rotation { max_size: 100, ..rotation() }).unwrap();
+        let kept = directory.path().join("kept");
+        fs::rename(&path, &kept).unwrap();
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let told = |refused: io::Result<bool>| refused.unwrap_err().to_string();
+        assert_eq!(told(log.reopen()), "it is a pipe that nobody reads, or a socket");
+        let error = LogFile::open(path.clone(), rotation()).unwrap_err();
+        assert_eq!(error.to_string(), "it is a pipe that nobody reads, or a socket");
+        let reader = File::options().read(true).write(true).open(&path).unwrap();
+        assert_eq!(told(log.reopen()), "it has become a pipe, a device or a link to one");
+        log.write_lines(b"kept\n").unwrap();
+        assert_eq!(fs::read_to_string(&kept).unwrap(), "kept\n");
+
+        drop(reader);
+        fs::remove_file(&path).unwrap();
+        assert!(log.reopen().unwrap());
+        log.write_lines(b"again\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "again\n");
     }
 
     #[test]
