@@ -77,8 +77,8 @@ fn with_old_labels(
     affinity
 }
 
-/// A label without a new name counts as renamed to nothing, as in the reference: an empty key is wrong in
-/// itself, and is not told as a change too.
+/// As in the reference, an empty key in the place of a label without a new name is no change: the key is
+/// refused because it is empty, and one error is enough.
 fn take_old_label(new: &mut NodeSelectorRequirement, old: &NodeSelectorRequirement, words: &Vocabulary) {
     if new.key == new_name_of_label(&old.key, words).unwrap_or_default() {
         new.key.clone_from(&old.key);
